@@ -81,16 +81,14 @@ class CvxpySession(Session):
         return self.mechanism.write_cvxpy(self.instance, *((round,) if self.mechanism.takes_rounds else ()))
 
     def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002
-        """Duals of "capacity" and "full", 0 for a row that is left out."""
+        """Duals of "capacity" and "full", 0 for a row that is left out; None where an edit has other capacities."""
+        now = round if isinstance(round, Round) else Round.first(self.instance)  # only rounds of a rule have full rows
         duals = {c.label: c.dual_value for c in self.problem.constraints}
         capacity, prices = duals.get("capacity"), np.zeros(self.instance.K * self.instance.R)
-        if capacity is None or (round is None and np.size(capacity) != len(prices)):
+        if capacity is None or np.size(capacity) != now.at_most.sum():
             return None
-        if round is None or np.size(capacity) == len(prices):
-            prices[:] = capacity
-        else:
-            prices[round.at_most] = capacity
-            prices[round.exactly] = duals.get("full", 0.0)
+        prices[now.at_most] = capacity
+        prices[now.exactly] = duals.get("full", 0.0)
         return prices.reshape(self.instance.K, self.instance.R)
 
     def _own_conditions(self) -> None:

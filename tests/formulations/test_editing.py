@@ -8,7 +8,7 @@ import pyomo.environ as pyo
 import pytest
 from narrow import ALGORITHMS, JOBS
 from pyomo.contrib.solver.common.factory import SolverFactory
-from tolerances import EXACT, RESIDUAL
+from tolerances import EXACT, RESIDUAL, SHARES
 
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -16,7 +16,7 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models import Allocation
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
-from fairalloc.solvers import residual
+from fairalloc.solvers import residual, solve
 from fairalloc.solvers.lexicographic.faces import next_face
 
 WANG = example("wang-fig2").instance
@@ -75,6 +75,20 @@ def test_cvxpy_models_are_vectorised(name):
     """A handful of constraints whatever the size."""
     problem = mechanism(name).cvxpy(generators.generic(100, 20, 4))
     assert len(problem.constraints) <= (8 if mechanism(name).integer else 3)
+
+
+def test_rounds_go_on_where_an_edit_writes_capacities_its_own_way():
+    """The last row of capacities stands by itself, so that those of "capacity" are no prices."""
+
+    def apart(problem, instance):
+        capacity, *others = problem.constraints
+        load = capacity.args[0]
+        return cp.Problem(problem.objective, [(load[:-1] <= 1).set_label("capacity"), load[-1] <= 1, *others])
+
+    instance = example("khamse-fig1").instance
+    found = solve(instance, mechanism("drfh").edited("apart", cvxpy=apart))
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, solve(instance, "drfh").tasks, rtol=SHARES)
 
 
 def test_a_later_round_can_be_looked_at():
