@@ -15,7 +15,7 @@ import numpy as np
 
 from fairalloc.formulations.game.parameters import by_name, number
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable, require
@@ -55,7 +55,7 @@ class AlphaFamily(Mechanism):
         for name in given.keys() - self.parameters.keys():
             raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has {' and '.join(self.parameters)}")
         alpha, by = _checked(given["alpha"]), given.get("share", self.by)
-        require(isinstance(by, str) and by in SHARES, "share is", by, f"it must be one of {', '.join(SHARES)}")
+        one_of("share", by, SHARES)
         member = type(self)(alpha, by, id=self.id, title=self.title, source=self.source, pool=self.pool)
         if not isinstance(alpha, float) or 0 < alpha < np.inf:
             return member

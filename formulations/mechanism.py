@@ -1,6 +1,6 @@
 """What a mechanism is: a definition that can be written as a model, and that an allocation can be checked against."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,11 @@ from fairalloc.models.registry import imported
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
+
+
+def one_of(name: str, value: Any, words: Collection[str]) -> None:
+    """InstanceError where a parameter is none of these words."""
+    require(isinstance(value, str) and value in words, f"{name} is", value, f"it must be one of {', '.join(words)}")
 
 
 class Mechanism:

@@ -25,9 +25,8 @@ from fairalloc.formulations.lexicographic.linear_program import LP, program_as_l
 from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.formulations.lexicographic.nested_proof import least_rise
 from fairalloc.formulations.lexicographic.weak_duality import feasible
-from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.tree import Tree, check_guarantees
@@ -49,7 +48,7 @@ class NestedMaxMin(Mechanism):
     takes_rounds = knows_groups = True
 
     def __init__(self, compared: Compared = "all") -> None:
-        require(compared in get_args(Compared), "compared is", compared, "it must be 'all' or 'borrowed'")
+        one_of("compared", compared, get_args(Compared))
         self.compared = compared
 
     def configure(self, /, **parameters: Any) -> "NestedMaxMin":

@@ -32,7 +32,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_tasks
-from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require, shown
@@ -96,8 +96,10 @@ class NoJustifiedComplaints(Mechanism):
         return *(getattr(type(self), f"_{layer}_{part}") for part in own), getattr(NashBargaining, f"write_{layer}")
 
     def _is_market(self, model: str | None) -> bool:
-        require(model in (None, "market", "milp"), "model is", model, "it must be one of market, milp")
-        return model == "market" or (model is None and not self.integer)
+        if model is None:
+            return not self.integer
+        one_of("model", model, ("market", "milp"))
+        return model == "market"
 
     def _cvxpy_given(self, instance: Instance, bottlenecks: list[int]) -> "cp.Problem":
         import cvxpy as cp
@@ -202,7 +204,8 @@ class NoJustifiedComplaints(Mechanism):
         objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
         for name in parameters:
             raise NotApplicable(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
-        require(objective in (None, *OBJECTIVES), "objective is", objective, f"it must be one of {', '.join(OBJECTIVES)}")
+        if objective is not None:
+            one_of("objective", objective, OBJECTIVES)
         if (target is not None) != (objective == "closest"):
             both = f"objective is {objective!r} and target is {shown(target)}"
             raise InstanceError(f"{both}, but 'closest' and target come together")

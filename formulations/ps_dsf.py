@@ -31,9 +31,9 @@ import scipy.sparse as sp
 from fairalloc.formulations.common.tasks import by_user, linear_rows, pyomo_tasks, server_resources, tasks_of
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import NotApplicable, require
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -132,8 +132,8 @@ class PsDsf(Equilibrium):
         objective = parameters.pop("objective", self.objective)
         for name in parameters:
             raise NotApplicable(f"mechanism 'ps-dsf' has no parameter {name!r}: it has objective")
-        known = (None, *LINEAR_OBJECTIVES)
-        require(objective in known, "objective is", objective, f"it must be one of {', '.join(LINEAR_OBJECTIVES)}")
+        if objective is not None:
+            one_of("objective", objective, LINEAR_OBJECTIVES)
         return PsDsf(objective)
 
     @property
@@ -216,8 +216,7 @@ def linear_objective(instance: Instance, objective: str) -> Rationals:
     "utilisation" is the mean, over the capacities that are not 0, of their used part, "tasks" sum_n x_n, and "sum" that of
     x_n / G_n, with G_n = min(max_tasks_n, what n could run alone on all its servers together).
     """
-    known = isinstance(objective, str) and objective in LINEAR_OBJECTIVES
-    require(known, "objective is", objective, f"it must be {', '.join(LINEAR_OBJECTIVES)}, which are linear")
+    one_of("objective", objective, LINEAR_OBJECTIVES)
     arcs = exact_arcs(instance)
     if objective == "tasks":
         return (Fraction(1),) * len(arcs.user)

@@ -35,7 +35,7 @@ def number(value: Any, name: str) -> float:
     """A float from a number or the text "inf"."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
-    wrong = isinstance(value, bool) or (not isinstance(value, Real) and value != "inf")
+    wrong = isinstance(value, bool) or not (isinstance(value, Real) or (isinstance(value, str) and value == "inf"))
     try:
         result = math.nan if wrong else float(value)
     except OverflowError:  # an int, which is no way to write inf

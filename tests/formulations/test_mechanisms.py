@@ -302,3 +302,9 @@ def test_names_made_of_names_may_coincide(users, servers):
     plain = instance.replace(users=None, servers=None)
     for name in ("drf-per-server", "uniform"):
         assert solve(instance, name, "cvxpy:clarabel").tasks.tolist() == solve(plain, name, "cvxpy:clarabel").tasks.tolist()
+
+
+@pytest.mark.parametrize(("name", "parameter"), [("ps-dsf", "objective"), ("njc", "objective"), ("nested-leximin", "compared")])
+def test_a_parameter_that_is_an_array_is_no_word(name, parameter):
+    with pytest.raises(FairallocError, match=rf"{parameter} is array\(\['sum', 'all'\], .*\), but it must be one of "):
+        mechanism(name, **{parameter: np.array(["sum", "all"])})
