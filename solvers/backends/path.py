@@ -34,7 +34,7 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.pyomo import PyomoSession
+from fairalloc.solvers.backends.pyomo import TERMINATION, PyomoSession
 from fairalloc.solvers.game.session import finite_alpha
 from fairalloc.solvers.method import Method, Session
 from fairalloc.solvers.options import solver_options
@@ -64,10 +64,7 @@ class PathSession(PyomoSession):
         limit = {"timelimit": self.limits.left} if self.limits.limited else {}
         with self.phase("solve"):
             results = solver.solve(self.model, **limit)
-        return PATH_TERMINATION.get(str(results.solver.termination_condition), "error"), None
-
-
-PATH_TERMINATION = {"optimal": "optimal", "maxTimeLimit": "time_limit", "maxIterations": "iteration_limit"}
+        return TERMINATION.get(str(results.solver.termination_condition), "error"), None
 
 
 class PathMethod(Method):
@@ -225,7 +222,7 @@ class GamspySession(Session):
                 self.x, self.last_prices = self.conditions.x.toDense(), kappa.reshape(self.instance.K, self.instance.R)
         finally:
             self.conditions.close()
-        ended = TERMINATION.get(model.solve_status.name, "error")
+        ended = GAMS_TERMINATION.get(model.solve_status.name, "error")
         self.conclude(ended if ended != "optimal" or model.status.value in SOLVED else "inaccurate")
         return self.x, self.last_prices
 
@@ -242,7 +239,7 @@ class GamspySession(Session):
             self.log.extend(said.getvalue().splitlines())
 
 
-TERMINATION: Mapping[str, str] = {
+GAMS_TERMINATION: Mapping[str, str] = {
     "NormalCompletion": "optimal",
     "IterationInterrupt": "iteration_limit",
     "ResourceInterrupt": "time_limit",

@@ -117,7 +117,7 @@ class PyomoHighs(PyomoSession):
             solver.config.time_limit = self.limits.left
         with self.phase("solve"), uncaptured(), self.logged():
             results = solver.solve(self.model)
-        termination = HIGHS_TERMINATION.get(results.termination_condition.name, "error")
+        termination = TERMINATION.get(results.termination_condition.name, "error")
         self.message = f"HiGHS ended with {results.termination_condition.name}" if termination == "error" else ""
         loader = results.solution_loader
         if results.solution_status.name in ("optimal", "feasible"):
@@ -146,14 +146,22 @@ def _silent() -> Any:
     return Silent()
 
 
-HIGHS_TERMINATION = {
+TERMINATION = {
     "convergenceCriteriaSatisfied": "optimal",
+    "optimal": "optimal",
+    "locallyOptimal": "optimal",
+    "globallyOptimal": "optimal",
+    "feasible": "inaccurate",
     "maxTimeLimit": "time_limit",
     "iterationLimit": "iteration_limit",
+    "maxIterations": "iteration_limit",
+    "maxEvaluations": "iteration_limit",
     "provenInfeasible": "infeasible",
+    "infeasible": "infeasible",
     "infeasibleOrUnbounded": "infeasible",
     "unbounded": "unbounded",
 }
+"""Of both of Pyomo's interfaces to solvers."""
 
 
 class PyomoIpopt(PyomoSession):

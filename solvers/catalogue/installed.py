@@ -13,7 +13,7 @@ from typing import Any
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod
-from fairalloc.solvers.backends.pyomo import PyomoMethod, PyomoSession
+from fairalloc.solvers.backends.pyomo import TERMINATION, PyomoMethod, PyomoSession
 from fairalloc.solvers.method import Method, is_installed
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.solver_log import pyomo_alone, unlogged
@@ -110,23 +110,9 @@ class OtherPyomoSession(PyomoSession):
         if len(results.solution):
             self.model.solutions.load_from(results)
         duals = dict(self.model.dual.items())
-        sign = -1.0 if sum(duals.get(row, 0.0) for row in self.model.capacity.values()) < 0 else 1.0
+        sign = -1.0 if sum(duals.get(row, 0.0) for row in getattr(self.model, "capacity", {}).values()) < 0 else 1.0
         termination = TERMINATION.get(str(results.solver.termination_condition), "error")
         return termination, {row: sign * value for row, value in duals.items()} if duals else None
-
-
-TERMINATION = {
-    "optimal": "optimal",
-    "locallyOptimal": "optimal",
-    "globallyOptimal": "optimal",
-    "feasible": "inaccurate",
-    "maxTimeLimit": "time_limit",
-    "maxIterations": "iteration_limit",
-    "maxEvaluations": "iteration_limit",
-    "infeasible": "infeasible",
-    "infeasibleOrUnbounded": "infeasible",
-    "unbounded": "unbounded",
-}
 
 
 class OtherPyomo(PyomoMethod):

@@ -109,6 +109,20 @@ def test_a_solver_of_pyomo(stand_in, monkeypatch):
         solve(SMALL, "drfh", "pyomo:standin", options={"no_such_option": 1})
 
 
+def test_a_model_of_ones_own_needs_no_capacity():
+    class Alone(fa.Mechanism):
+        id = "alone"
+
+        def write_pyomo(self, instance):
+            model = pyo.ConcreteModel()
+            model.x = pyo.Var(range(instance.A), bounds=(0, 1))
+            model.goal = pyo.Objective(expr=sum(model.x.values()), sense=pyo.maximize)
+            return model
+
+    one = fa.Instance([[1], [1]], [[3]])
+    np.testing.assert_allclose(solve(one, Alone(), "pyomo:appsi_highs").tasks, 1.0)
+
+
 @pytest.mark.parametrize(
     ("method", "sentence"),
     [
