@@ -1,11 +1,11 @@
 r"""Floors: a mechanism's program or rounds for users who must run at least min_tasks_n tasks.
 
-    the model of the mechanism,  and    u_n = sum of x over the user's arcs >= min_tasks_n    for users with a floor ("floor[n]")
+    the model of the mechanism,  and    u_n = sum of x over the user's arcs >= min_tasks_n    for users with a floor ("floor")
 
 It is an edit of the mechanism (edited.py), which holds in the programs mmf, drfh-lp, utilitarian, nb, alpha-fair and fds, and in
 every round of a lexicographic rule: a user stops where it can have no more while the others keep their levels and their floors.
 Answers are judged by the optimality conditions of the model. Where no allocation has all floors, the answer names a smallest set
-of them that contradict each other (solvers/iis.py), and `explain` has their prices, the duals of "floor[n]".
+of them that contradict each other (solvers/iis.py), and `explain` has their prices, the duals of "floor".
 A mechanism whose conditions are about one server refuses: they have no place for a floor of a user's total.
 """
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def in_cvxpy(problem: "cp.Problem", instance: Instance) -> "cp.Problem":
-    """The problem with constraints "floor[n]", u_n >= min_tasks_n."""
+    """The problem with the constraint "floor", u_n >= min_tasks_n."""
     import cvxpy as cp
 
-    x, owner, floors = problem.var_dict["x"], instance.arcs.owner, instance.min_tasks
-    added = [(owner[[n]] @ x >= floors[n]).set_label(f"floor[{instance.users[n]}]") for n in np.flatnonzero(floors)]
-    return cp.Problem(problem.objective, [*problem.constraints, *added])
+    held = np.flatnonzero(instance.min_tasks)
+    floor = (instance.arcs.owner[held] @ problem.var_dict["x"] >= instance.min_tasks[held]).set_label("floor")
+    return cp.Problem(problem.objective, [*problem.constraints, floor])
 
 
 def in_pyomo(model: "pyo.ConcreteModel", instance: Instance) -> None:

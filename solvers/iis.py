@@ -10,6 +10,8 @@ What is left after each step is yielded, so that a call whose time ends in betwe
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.pyomo import ipopt
@@ -49,7 +51,7 @@ def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
 
     problem = mechanism.write_cvxpy(instance)
     own = {c.label for c in mechanism.base.write_cvxpy(instance).constraints}
-    added = [c for c in problem.constraints if c.label not in own]
+    added = [row for c in problem.constraints if c.label not in own for row in _rows(c, instance)]
     given = [c for c in problem.constraints if c.label in own]
 
     def infeasible(some: list[Any]) -> bool:
@@ -62,6 +64,14 @@ def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
 
     for kept in _irreducible(added, infeasible):
         yield [c.label or str(c) for c in kept]
+
+
+def _rows(constraint: Any, instance: Instance) -> list[Any]:
+    """The constraint, or the floors of users (formulations/floors.py) one by one."""
+    if constraint.label != "floor" or not instance.has_floors:
+        return [constraint]
+    (floors, tasks), held = constraint.args, np.flatnonzero(instance.min_tasks)
+    return [(tasks[k] >= floors[k]).set_label(f"floor[{instance.users[n]}]") for k, n in enumerate(held)]
 
 
 def _in_pyomo(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:

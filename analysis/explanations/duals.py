@@ -185,9 +185,9 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     if size == domain.K * domain.R and (label == "capacity" or (size > 1 and servers.tolist() == [k // domain.R])):
         about, place = _about("capacity", (domain.servers[k // domain.R], domain.resources[k % domain.R]))
         return about if label == "capacity" else f"{label} of {about}", place
-    capped = np.flatnonzero(np.isfinite(domain.max_tasks))
-    if label == "limit" and size == len(capped):
-        return _about(label, domain.users[capped[k]])
+    for rule, has in (("limit", np.isfinite(domain.max_tasks)), ("floor", domain.min_tasks > 0)):
+        if label == rule and size == has.sum():
+            return _about(label, domain.users[np.flatnonzero(has)[k]])
     if size > 1 and len(users) == 1:
         user = domain.users[users[0]]
         return f"{label}[{k}] of {user}", {"user": user}
