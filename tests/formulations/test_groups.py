@@ -240,6 +240,15 @@ def test_from_few_columns_the_answer_is_the_same(given, fresh, monkeypatch):
     assert (instance.arcs.load @ found.x).max() <= 1 + 1e-9
 
 
+def test_columns_take_the_options_of_a_call_and_keep_its_log(monkeypatch):
+    for module, name, value in ((highs_columns, "MANY", 1), (of_first_level, "TURNS", 0)):
+        monkeypatch.setattr(module, name, value)
+    instance = generators.generic(12, 3, 2, 1)
+    with pytest.raises(fa.FairallocError, match=r"HiGHS refuses the options .*'no_such_option'"):
+        fa.solve(instance, "nested-leximin", "highs", options={"no_such_option": 1})
+    assert fa.solve(instance, "nested-leximin", "highs", log=True).log
+
+
 def assert_one_program(session):
     """The program that is kept beside HiGHS, by which basic solutions are computed, is the one in it."""
     model, part = session.highs.getLp(), session.part
