@@ -1,6 +1,7 @@
 """Solvers reached through CVXPY: the mechanism's own `cp.Problem`, handed to one of CVXPY's back ends."""
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import solver_options
+from fairalloc.solvers.running.threads import highs_scheduler
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -113,12 +115,13 @@ class CvxpySession(Session):
         return gap
 
     def _run(self) -> None:
-        options = {**solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
+        threads = {"threads": self.limits.threads or 1} if self.solver == "HIGHS" else {}
+        options = {**threads, **solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
         with self.phase("compile"):
             data, chain, inverse = self._compile(options)
         if self.limits.limited and self.solver in TIME_OPTION:
             options[TIME_OPTION[self.solver]] = self.limits.left
-        with self.phase("solve"), self.logged():
+        with self.phase("solve"), self.logged(), highs_scheduler() if threads else nullcontext():
             raw = self.asked(self.solver, lambda: chain.solve_via_data(self.problem, data, False, self.limits.log, options))
         self.canonical = data, raw, inverse[-1]
         with self.phase("read"):

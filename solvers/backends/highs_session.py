@@ -16,6 +16,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.method import Answer, Session
 from fairalloc.solvers.options import solver_options
+from fairalloc.solvers.running.threads import highs_scheduler
 
 if TYPE_CHECKING:
     from fairalloc.solvers.interior_point.program import Result
@@ -95,7 +96,7 @@ class HighsSession(Session):
         """HiGHS on its model, `again` without its basis where that is LOST; the termination."""
         if self.limits.limited:
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
-        with self.phase("solve"), self.logged():
+        with self.phase("solve"), self.logged(), highs_scheduler():
             self.highs.run()
             if again and self._termination() in LOST:
                 self.highs.clearSolver()
@@ -156,7 +157,6 @@ class HighsSession(Session):
         """A HiGHS object with the LP; its options are those of the accuracy, then the chosen ones, then the user's."""
         import highspy
 
-        highspy.Highs.resetGlobalScheduler(True)  # it keeps the number of threads of its first use
         self.highs = vars(IDLE).pop("highs", None) or highspy.Highs()
         accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
         meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)

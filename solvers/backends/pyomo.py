@@ -21,6 +21,7 @@ from fairalloc.solvers.backends.highs_session import check_highs_options
 from fairalloc.solvers.method import Method, Session, Stopped
 from fairalloc.solvers.options import Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured
+from fairalloc.solvers.running.threads import highs_scheduler
 from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
@@ -110,12 +111,16 @@ class PyomoHighs(PyomoSession):
             solver = _silent()
             solver.config.load_solutions = False
             solver.config.raise_exception_on_nonoptimal_result = False
-            ours = {"threads": 1, "output_flag": self.limits.log, **solver_options("HIGHS", self.limits.accuracy)}
+            ours = {
+                "threads": self.limits.threads or 1,
+                "output_flag": self.limits.log,
+                **solver_options("HIGHS", self.limits.accuracy),
+            }
             solver.config.solver_options = {**ours, **self.limits.solver_options}
             solver.set_instance(self.model)
         if self.limits.limited:
             solver.config.time_limit = self.limits.left
-        with self.phase("solve"), uncaptured(), self.logged():
+        with self.phase("solve"), uncaptured(), self.logged(), highs_scheduler():
             results = solver.solve(self.model)
         termination = TERMINATION.get(results.termination_condition.name, "error")
         self.message = f"HiGHS ended with {results.termination_condition.name}" if termination == "error" else ""

@@ -59,6 +59,18 @@ def limited_threads(threads: int | None, arcs: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def highs_scheduler() -> Iterator[None]:
+    """Let HiGHS use any number of threads inside: until it is reset it refuses another than that of its first use."""
+    from highspy import Highs
+
+    Highs.resetGlobalScheduler(True)
+    try:
+        yield
+    finally:
+        Highs.resetGlobalScheduler(True)
+
+
 class _Wishes:
     """What the solves that run want, by the files of the libraries, and what the first of them found there."""
 

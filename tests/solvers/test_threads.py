@@ -86,6 +86,15 @@ def test_threads_do_not_change_the_answer(method):
     np.testing.assert_allclose(two.tasks, one.tasks, rtol=RESIDUAL)
 
 
+@pytest.mark.parametrize("method", ["pyomo:highs", "njc-milp", "njc-enumeration"])
+def test_threads_of_one_call_do_not_stay_with_highs(method):
+    """It refused one thread after two, and the enumeration said that there was no allocation."""
+    one = fa.Instance([[1, "1/4"], ["1/4", 1]], [[3, 3]])
+    assert fa.solve(one, "drfh", "highs", threads=2).claims_success
+    asked = {} if method == "pyomo:highs" else {"objective": "sum"}
+    assert fa.solve(one, "njc" if asked else "drfh", method, isolate=False, **asked).claims_success
+
+
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "two", 100_000])
 def test_threads_that_are_no_number_are_one_sentence(threads):
     with pytest.raises(
