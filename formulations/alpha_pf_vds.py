@@ -105,10 +105,7 @@ class AlphaPfVds(Equilibrium):
 
     def settled(self, instance: Instance) -> Mechanism:
         """What `solve` takes: the model in levels, and where the concave program of nb gives an equilibrium, that."""
-        result = self._in_form("levels")
-        if self.is_bargaining(self.domain(instance)):
-            result._form, result.convex = "nb", True
-        return result
+        return self._in_form("nb" if self.is_bargaining(self.domain(instance)) else "levels")
 
     def edited(self, id: str, cvxpy: Any = None, pyomo: Any = None) -> Mechanism:  # noqa: A002
         """As for every mechanism; what is edited is the model in levels, which `solve` takes."""
@@ -116,7 +113,7 @@ class AlphaPfVds(Equilibrium):
 
     def _in_form(self, form: str) -> "AlphaPfVds":
         result = copy(self)
-        result._form = form
+        result._form, result.convex = form, form == "nb"
         return result
 
     def is_bargaining(self, instance: Instance) -> bool:

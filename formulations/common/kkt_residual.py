@@ -127,24 +127,16 @@ def violation_of_cvxpy(problem: "cp.Problem") -> float:
 
 def _undeclared(variable: Any) -> float:
     """How far a variable's value is from the signs, bounds, integers or matrices that it is declared to be."""
-    value, attributes = np.asarray(variable.value), variable.attributes
-    near = [variable.project(value)]  # CVXPY projects where there is one attribute
-    low, high = attributes["nonneg"] or attributes["pos"], attributes["nonpos"] or attributes["neg"]
-    near.append(np.clip(value, 0.0 if low else -np.inf, 0.0 if high else np.inf))
-    if attributes["bounds"] is not None:
-        near.append(np.clip(value, *(getattr(side, "value", side) for side in attributes["bounds"])))
-    if attributes["boolean"]:
-        near.append(_rounded(np.clip(value, 0.0, 1.0), value, variable.boolean_idx))
-    if attributes["integer"]:
-        near.append(_rounded(value, value, variable.integer_idx))
-    return max(float(np.abs(part - value).max(initial=0.0)) for part in near)
+    import cvxpy as cp
 
-
-def _rounded(near: Any, value: Any, places: Any) -> Any:
-    """`value` with `near`, rounded, in some places."""
-    result = np.array(value, dtype=float)
-    result[places] = np.round(near)[places]
-    return result
+    value, farthest = np.asarray(variable.value), 0.0
+    for name, given in variable.attributes.items():
+        if given is None or given is False:
+            continue
+        told = [getattr(side, "value", side) for side in given] if name == "bounds" else given
+        near = cp.Variable(variable.shape, **{name: told}).project(value)  # CVXPY projects where there is one attribute
+        farthest = max(farthest, float(np.abs(near - value).max(initial=0.0)))
+    return farthest
 
 
 def _jacobian(expr: Any, variables: list[Any]) -> sp.csr_array:

@@ -162,9 +162,8 @@ def canonical(
     scaled = instance.rescaled(instance.weights / instance.weights.mean(), unit)
     if rate is not None:
         worth = rate(instance) * unit  # what a task unit is worth, whether the shares know of units or not
-        arcs = scaled.arcs
-        alone: Floats = arcs.owner @ arcs.gamma if scaled.single_variant else _best_variants(scaled)
-        level = float((worth * np.minimum(alone / scaled.N, scaled.max_tasks)).min())  # the lowest of an equal partition
+        part = _best_variants(scaled) / scaled.N
+        level = float((worth * np.minimum(part, scaled.max_tasks)).min())  # the lowest of an equal partition
         level = level if leveled else 1.0
         scaled = scaled.rescaled(scaled.weights * rate(scaled) / worth * level)
     return scaled, unit

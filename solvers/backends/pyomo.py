@@ -111,12 +111,9 @@ class PyomoHighs(PyomoSession):
             solver = _silent()
             solver.config.load_solutions = False
             solver.config.raise_exception_on_nonoptimal_result = False
-            ours = {
-                "threads": self.limits.threads or 1,
-                "output_flag": self.limits.log,
-                **solver_options("HIGHS", self.limits.accuracy),
-            }
-            solver.config.solver_options = {**ours, **self.limits.solver_options}
+            ours = {"threads": self.limits.threads or 1, "output_flag": self.limits.log}
+            meant = solver_options("HIGHS", self.limits.accuracy)
+            solver.config.solver_options = {**ours, **meant, **self.limits.solver_options}
             solver.set_instance(self.model)
         if self.limits.limited:
             solver.config.time_limit = self.limits.left
