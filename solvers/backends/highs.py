@@ -43,17 +43,14 @@ class Highs(Method):
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
-        session = self._kind(mechanism)(mechanism, instance, limits)
+        kind = self.session
+        if isinstance(mechanism, NestedMaxMin):
+            from fairalloc.solvers.backends.highs_columns import ColumnsSession  # few instances need it
+
+            kind = ColumnsSession
+        session = kind(mechanism, instance, limits)
         session.keep_model, session.table, session.chosen = self.keep_model, self.table, self.chosen
         return session
-
-    def _kind(self, mechanism: Mechanism) -> type[HighsSession]:
-        """That of many arcs for nested max-min fairness."""
-        if not isinstance(mechanism, NestedMaxMin):
-            return self.session
-        from fairalloc.solvers.backends.highs_columns import ColumnsSession  # few instances need it
-
-        return ColumnsSession
 
 
 class HighsLeximin(Highs):

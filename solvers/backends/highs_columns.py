@@ -68,7 +68,7 @@ class ColumnsSession(HighsSession):
             self._start(round) if self.highs is None else self._modify(round)
         while True:
             y, z = self._solved()
-            p, reduced, more = self._lifted(y[: self.instance.K * self.instance.R], self._reduced(y))
+            p, reduced, more = self._lifted(y[: self.instance.K * self.instance.R], -(self.whole.T @ y))
             if not len(more):
                 break
             self._add(more)
@@ -78,7 +78,7 @@ class ColumnsSession(HighsSession):
         self.x = x if better else self.x
         known, whole = self.earlier or (0.0, 0.0), max(float(p.sum()), 1.0)  # of equal size, so that none drowns the others
         self.earlier = known[0] + p / whole, known[1] + reduced / whole
-        self._close((reduced[self.inside] < -NONE * whole) & (self.x[self.inside] <= 0))
+        self._limit((reduced[self.inside] < -NONE * whole) & (self.x[self.inside] <= 0), 0.0)
         return self.x, p.reshape(self.instance.K, self.instance.R)
 
     @property
@@ -139,17 +139,15 @@ class ColumnsSession(HighsSession):
         if self.earlier is not None:
             self._set({"simplex_strategy": 4})
 
-    def _close(self, dear: Any) -> None:
-        """Columns that carry nothing in later rounds cannot enter any more."""
-        columns = np.flatnonzero(dear).astype(np.int32) + 1
-        self.part.most[columns] = 0.0
-        self.highs.changeColsBounds(len(columns), columns, np.zeros(len(columns)), np.zeros(len(columns)))
+    def _limit(self, chosen: Any, most: float) -> None:
+        """Close columns that carry nothing in later rounds, or open them again."""
+        columns = np.flatnonzero(chosen).astype(np.int32) + 1
+        self.part.most[columns] = most
+        self.highs.changeColsBounds(len(columns), columns, np.zeros(len(columns)), np.full(len(columns), most))
 
     def _add(self, more: Any) -> None:
         """Columns, nonbasic: primal simplex goes on from the last basis, unless they are many."""
-        closed = np.flatnonzero(np.isin(self.inside, more)).astype(np.int32) + 1  # those are opened again
-        self.part.most[closed] = np.inf
-        self.highs.changeColsBounds(len(closed), closed, np.zeros(len(closed)), np.full(len(closed), np.inf))
+        self._limit(np.isin(self.inside, more), np.inf)
         more = more[~self.columns[more]]
         part, zeros = self.whole[:, more], np.zeros(len(more))
         start, index = part.indptr[:-1].astype(np.int32), part.indices.astype(np.int32)
@@ -161,11 +159,6 @@ class ColumnsSession(HighsSession):
         self.inside, self.columns[more] = np.append(self.inside, more), True
         cost, most = np.append(self.part.cost, zeros), np.append(self.part.most, zeros + np.inf)
         self.part = replace(self.part, cost=cost, most=most, matrix=sp.hstack([self.part.matrix, part], format="csc"))
-
-    def _reduced(self, y: Floats) -> Floats:
-        """(A,) reduced costs of all arcs at the dual values of the rows."""
-        result: Floats = -(self.whole.T @ y)
-        return result
 
     def _solved(self) -> tuple[Floats, Floats]:
         """Dual values of the rows and values of the columns."""
@@ -200,7 +193,7 @@ class ColumnsSession(HighsSession):
         return (y_new, z_new) if near and np.isfinite(side).all() else (y, z)
 
     def _lifted(self, p: Floats, reduced: Floats) -> tuple[Floats, Floats, Any]:
-        """Prices with which earlier ones leave no column dear enough, their reduced costs, and columns that have to be added."""
+        """Prices that with earlier ones leave no column dear enough, their (A,) reduced costs, and columns to be added."""
         bad = np.flatnonzero(reduced > NONE * max(float(p.sum()), 1.0))
         if not len(bad):
             return p, reduced, bad
