@@ -226,7 +226,9 @@ class Mechanism:
         duals : (K, R) of "capacity"; None where the solver gave none
         values : the values of the model's variables by name
         """
-        return np.asarray(values["kappa"]).reshape(instance.K, instance.R) if "kappa" in values else duals
+        shape = instance.K, instance.R
+        known = "kappa" in values and np.size(values["kappa"]) == np.prod(shape)
+        return np.reshape(values["kappa"], shape) if known else duals
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002 (for the others)
         """(K, R) dual prices of the constraints "capacity" of `write_cvxpy(domain)`, from those of the model in canonical units.

@@ -117,7 +117,7 @@ def _same(subject: Subject, session: Any, x: Floats) -> bool:
     same = bool(np.all(np.abs(tasks - own) <= np.maximum(SAME * np.maximum(tasks, own), NOISE * alone)))
     if same or isinstance(session, PyomoSession) or session.mechanism.takes_rounds or not infeasibility(allocation) <= PROVED:
         return same and infeasibility(allocation) <= PROVED
-    problem = session.problem
+    problem = session.model
     if set(problem.var_dict) != {"x"} or len(problem.variables()) != 1:
         return False
     best = problem.objective.value
@@ -161,8 +161,8 @@ def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:
 
 def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[tuple[str, dict[str, str], float, Floats]]:
     """(name, server and resource or user, dual, (A,) derivatives by x) of each row of each constraint."""
-    x = session.problem.var_dict["x"]
-    for c in session.problem.constraints:
+    x = session.model.var_dict["x"]
+    for c in session.model.constraints:
         if c.label in OWN or type(c).__name__ not in ("Inequality", "Equality") or c.dual_value is None:
             continue
         part = c.expr.grad.get(x)

@@ -50,71 +50,107 @@ TERMINATION = {
 }
 
 
-class CvxpySession(Session):
-    """The `cp.Problem` of the mechanism, written again for each round."""
+class ModelSession(Session):
+    """The mechanism's own model in the modelling layer `layer`, "cvxpy" or "pyomo", written again for each round."""
 
-    problem: "cp.Problem"
+    layer: str
+    model: Any
+    optimise: Callable[[], str]
+    """Runs the solver, loads the variables and returns the termination."""
+    values: Callable[[], dict[str, Any]]
+    """Gives the values of the variables by name."""
+    capacity_duals: Callable[[Round | None], Floats | None]
+    """Gives (K, R) the duals of "capacity" and "full", 0 for a row that is left out; None where there are none."""
+    own_conditions: Callable[[], None]
+    """Keeps what is known of an answer of a mechanism without a residual: its model's optimality conditions and objective."""
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
+        """One solve; the duals are the prices."""
+        item = self.mechanism
+        with self.phase("build"):
+            self.model = self.write(round)
+        termination = self.optimise()
+        with self.phase("read"):
+            values = self.values()
+            if "x" not in values:
+                raise Stopped("error", f"the model of {item.id!r} has no variable 'x', from which the tasks are read")
+            x = np.array(values["x"], dtype=float)  # nan where it has no value
+            if not np.isnan(x).any():
+                if x.shape != (self.instance.A,):
+                    rule = f"it must be ({self.instance.A},), one number for each arc"
+                    raise Stopped("error", f"the variable 'x' of the model of {item.id!r} has the shape {x.shape}, but {rule}")
+                self.x = x
+            if not item.has_residual:
+                self.doubt = self.doubt or doubt(self.model)
+            self.conclude(termination)
+            if not item.has_residual:
+                self.own_conditions()
+            return self.x, item.prices(self.instance, self.capacity_duals(round), values)
+
+    def write(self, round: Round | None) -> Any:  # noqa: A002
+        """The mechanism's model, of this round where there are rounds."""
+        write = getattr(self.mechanism, f"write_{self.layer}")
+        return write(self.instance, *((round,) if self.mechanism.takes_rounds else ()))
+
+
+class ModelMethod(Method):
+    """A solver behind a modelling layer."""
+
+    layer: str
+
+    def computes(self, mechanism: Mechanism) -> bool:
+        """Where there is a model: HiGHS takes linear and integer programs, and what is not read off yet may be one."""
+        written = self.layer in mechanism.layers
+        return written and (self.solver != "HIGHS" or mechanism.linear is not False or mechanism.integer is not False)
+
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        return mechanism.unwritten(instance, self.layer)
+
+    def starts(self, mechanism: Mechanism) -> bool:
+        """Concave programs; the merit of a game has variables that tasks alone do not start."""
+        return self.warm and bool(mechanism.convex)
+
+
+class CvxpySession(ModelSession):
+    """The `cp.Problem` of the mechanism."""
+
+    layer = "cvxpy"
     canonical: tuple[Any, Any, Any]
     """What CVXPY handed to the solver, what that returned, and what CVXPY keeps to read it."""
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """One solve; the capacity duals are the prices."""
-        with self.phase("build"):
-            self.problem = self.write(round)
-        self._run()
-        if "x" not in self.problem.var_dict:
-            raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable 'x', from which the tasks are read")
-        x = self.problem.var_dict["x"].value
-        if x is not None:
-            self.x = np.asarray(x, dtype=float)
-        termination = TERMINATION.get(self.problem.status, "error")
-        untimed = termination == "time_limit" and not self.limits.limited  # CVXPY calls every limit "user_limit"
-        if not self.mechanism.has_residual:
-            self.doubt = self.doubt or doubt(self.problem)
-        self.conclude("iteration_limit" if untimed else termination)
-        if not self.mechanism.has_residual:
-            self._own_conditions()
-        values = {name: variable.value for name, variable in self.problem.var_dict.items()}
-        prices = self.mechanism.prices(self.instance, self._duals(round), values)
-        return self.x, prices
+    def values(self) -> dict[str, Any]:
+        return {name: variable.value for name, variable in self.model.var_dict.items()}
 
-    def write(self, round: Round | None) -> "cp.Problem":  # noqa: A002
-        """The mechanism's problem, of this round where there are rounds."""
-        return self.mechanism.write_cvxpy(self.instance, *((round,) if self.mechanism.takes_rounds else ()))
-
-    def _duals(self, round: Round | None) -> Floats | None:  # noqa: A002
-        """Duals of "capacity" and "full", 0 for a row that is left out; None where an edit has other capacities."""
+    def capacity_duals(self, round: Round | None) -> Floats | None:  # noqa: A002
+        """None also where an edit has other capacities."""
         now = round if isinstance(round, Round) else Round.first(self.instance)  # only rounds of a rule have full rows
-        duals = {c.label: c.dual_value for c in self.problem.constraints}
-        capacity, prices = duals.get("capacity"), np.zeros(self.instance.K * self.instance.R)
-        if capacity is None or np.size(capacity) != now.at_most.sum():
+        duals, prices = {c.label: c.dual_value for c in self.model.constraints}, np.zeros(self.instance.K * self.instance.R)
+        if duals.get("capacity") is None or np.size(duals["capacity"]) != now.at_most.sum():
             return None
-        prices[now.at_most] = capacity
+        prices[now.at_most] = duals["capacity"]
         prices[now.exactly] = duals.get("full", 0.0)
         return prices.reshape(self.instance.K, self.instance.R)
 
-    def _own_conditions(self) -> None:
-        """What is known of an answer of a mechanism without a residual: its model's optimality conditions and objective."""
-        fairness = [c.dual_value for c in self.problem.constraints if c.label == "fairness"]
+    def own_conditions(self) -> None:
+        fairness = [c.dual_value for c in self.model.constraints if c.label == "fairness"]
         self.fairness = fairness[0] if fairness and np.shape(fairness[0]) == (self.instance.N,) else None
-        with self.phase("read"):
-            found = optimality_of_cvxpy(self.problem)
-            self.judge_model(self._gap() if found is None else found)
-        self.objective = None if self.problem.value is None else float(self.problem.value)
+        found = optimality_of_cvxpy(self.model)
+        self.judge_model(self._gap() if found is None else found)
+        self.objective = None if self.model.value is None else float(self.model.value)
 
     def _gap(self) -> float | None:
         """The gap to the bound that the solver's dual values or its branch and bound prove, None where nothing is proved."""
         bound = _bound(self.solver, *self.canonical)
         if bound is None and self.instance.A <= SMALL and not self.limits.late:
-            bound = reference_bound(self.problem, self.limits)
+            bound = reference_bound(self.model, self.limits)
         if bound is None:
             return None
-        gap = gap_of_cvxpy(self.problem, bound)
-        if self.problem.is_mixed_integer():
+        gap = gap_of_cvxpy(self.model, bound)
+        if self.model.is_mixed_integer():
             self.message = f"proved to a gap of {gap:.1e} by HiGHS' bound"
         return gap
 
-    def _run(self) -> None:
+    def optimise(self) -> str:
         threads = {"threads": self.limits.threads or 1} if self.solver == "HIGHS" else {}
         options = {**threads, **solver_options(self.solver, self.limits.accuracy), **self.limits.solver_options}
         with self.phase("compile"):
@@ -122,19 +158,22 @@ class CvxpySession(Session):
         if self.limits.limited and self.solver in TIME_OPTION:
             options[TIME_OPTION[self.solver]] = self.limits.left
         with self.phase("solve"), self.logged(), highs_scheduler() if threads else nullcontext():
-            raw = self.asked(self.solver, lambda: chain.solve_via_data(self.problem, data, False, self.limits.log, options))
+            raw = self.asked(self.solver, lambda: chain.solve_via_data(self.model, data, False, self.limits.log, options))
         self.canonical = data, raw, inverse[-1]
         with self.phase("read"):
             import cvxpy as cp
 
             try:
-                unpack(self.problem, raw, chain, inverse)
+                unpack(self.model, raw, chain, inverse)
             except (cp.SolverError, ValueError) as error:  # ValueError: a status CVXPY does not know
                 raise Stopped("error", str(error).splitlines()[0]) from None
-        self.count(self.problem.solver_stats.num_iters)
+        self.count(self.model.solver_stats.num_iters)
+        termination = TERMINATION.get(self.model.status, "error")
+        untimed = termination == "time_limit" and not self.limits.limited  # CVXPY calls every limit "user_limit"
+        return "iteration_limit" if untimed else termination
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-        result: tuple[Any, Any, Any] = self.problem.get_problem_data(self.solver, solver_opts=options)
+        result: tuple[Any, Any, Any] = self.model.get_problem_data(self.solver, solver_opts=options)
         return result
 
 
@@ -202,25 +241,20 @@ class PlainRounds(Method):
         return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
 
-class CvxpyMethod(Method):
+class CvxpyMethod(ModelMethod):
     """One of CVXPY's solvers."""
 
     session = CvxpySession
+    layer = "cvxpy"
 
     def __init__(self, solver: str, kind: str, package: str, install: str = Method.install, peer: bool = False) -> None:
         self.id, self.kind, self.solver, self.install, self.peer = f"cvxpy:{solver.lower()}", kind, solver, install, peer
         self.packages = ("cvxpy", package)  # type: ignore[misc]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear and integer programs, the others take cones: convex programs. What is not read off yet may be."""
-        if "cvxpy" not in mechanism.layers:
-            return False
-        if self.solver == "HIGHS":
-            return mechanism.linear is not False or mechanism.integer is not False
-        return mechanism.convex is not False and not mechanism.integer
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        return mechanism.unwritten(instance, "cvxpy")
+        """The others than HiGHS take cones: convex programs."""
+        cones = mechanism.convex is not False and not mechanism.integer
+        return super().computes(mechanism) and (self.solver == "HIGHS" or cones)
 
 
 methods = (

@@ -83,10 +83,10 @@ class NlpSession(CvxpySession):
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
         if self.limits.start is not None:
-            self.problem.var_dict["x"].value = interior(self.instance, self.limits.start)
+            self.model.var_dict["x"].value = interior(self.instance, self.limits.start)
         if self.limits.log:
             options.update({**LOUD[self.solver], **self.limits.solver_options})
-        return compiled(self.problem, self.solver, options)
+        return compiled(self.model, self.solver, options)
 
     def count(self, iterations: Any) -> None:
         """CVXPY does not know Ipopt's iterations, but Uno's."""
@@ -98,10 +98,6 @@ class NlpMethod(CvxpyMethod):
 
     session = NlpSession
     warm = True
-
-    def starts(self, mechanism: Mechanism) -> bool:
-        """Concave programs; the merit of a game has variables that tasks alone do not start."""
-        return bool(mechanism.convex)
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The programs that are not linear; Uno those that are not convex: on the others it is infeasible by 1e-8 to 1e-6."""

@@ -56,7 +56,7 @@ class PathSession(PyomoSession):
         model.limit.deactivate()
         return model
 
-    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+    def optimise(self) -> str:
         """Pyomo writes, PATH solves; it hands over no duals."""
         from pyomo.environ import SolverFactory
 
@@ -64,7 +64,7 @@ class PathSession(PyomoSession):
         limit = {"timelimit": self.limits.left} if self.limits.limited else {}
         with self.phase("solve"):
             results = solver.solve(self.model, **limit)
-        return TERMINATION.get(str(results.solver.termination_condition), "error"), None
+        return TERMINATION.get(str(results.solver.termination_condition), "error")
 
 
 class PathMethod(Method):
@@ -99,8 +99,7 @@ def data(game: Game, start: StartingPoint) -> tuple[dict[str, int], dict[str, tu
     """The sizes of the sets a, n, q, and the parameters of the conditions, each with its indices and values."""
     R, server, marginal = game.instance.R, game.server, MarginalTerms(game)
     used = _used(game)
-    terms = np.zeros((3, len(server)))
-    mixed, shift, power = terms
+    mixed, shift, power = np.zeros((3, len(server)))
     rest = np.ones(len(server))
     at = marginal.mixed
     mixed[at], shift[at], power[at], rest[at] = 1.0, marginal.shift, marginal.power, marginal.B

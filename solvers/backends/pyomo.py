@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.convexity import doubt
 from fairalloc.formulations.common.kkt_residual import gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
+from fairalloc.formulations.common.tasks import server_resources
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.backends.cvxpy import ModelMethod, ModelSession
 from fairalloc.solvers.backends.highs_session import check_highs_options
-from fairalloc.solvers.method import Method, Session, Stopped
 from fairalloc.solvers.options import Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured
 from fairalloc.solvers.running.threads import highs_scheduler
@@ -32,77 +31,49 @@ RELAXATIONS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """The bounds of `solve_relaxations`. With the last one, a condition whose sides are both 0 is determined to 1e-6."""
 
 
-class PyomoSession(Session):
-    """The `ConcreteModel` of the mechanism, written again for each round; `duals` are the last solve's, by constraint."""
+class PyomoSession(ModelSession):
+    """The `ConcreteModel` of the mechanism; `duals` are the last solve's, by constraint, None where there are none."""
 
-    model: "pyo.ConcreteModel"
+    layer = "pyomo"
     duals: Mapping[Any, float] | None = None
     bound: float | None = None
     """On the objective, proved by branch and bound."""
 
-    def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """One solve; the duals of `capacity` and `full` are the prices, 0 for a row that is left out."""
+    def values(self) -> dict[str, Any]:
         import pyomo.environ as pyo
 
-        with self.phase("build"):
-            self.model = self.write(round)
-        termination, self.duals = self.optimise()
-        with self.phase("read"):
-            if self.model.component("x") is None:
-                raise Stopped("error", f"the model of {self.mechanism.id!r} has no variable x, from which the tasks are read")
-            values = [v.value for v in self.model.x.values()]
-            if all(v is not None for v in values):
-                self.x = np.array(values, dtype=float)
-            if not self.mechanism.has_residual:
-                self.doubt = self.doubt or doubt(self.model)
-            self.conclude(termination)
-            if not self.mechanism.has_residual:
-                self._own_conditions(self.duals)
-            parts = self.model.component_objects(pyo.Var)
-            found = {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
-            prices = self.mechanism.prices(self.instance, self._duals(self.duals), found)
-        return self.x, prices
+        parts = self.model.component_objects(pyo.Var)
+        return {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
 
-    def _own_conditions(self, duals: Mapping[Any, float] | None) -> None:
-        """What is known of an answer of a mechanism without a residual: its model's optimality conditions and objective."""
+    def own_conditions(self) -> None:
         import pyomo.environ as pyo
 
         if self.mechanism.integer:
             found = None if self.bound is None else gap_of_pyomo(self.model, self.bound)
             self.message = "" if found is None else f"proved to a gap of {found:.1e} by HiGHS' bound"
         else:
-            found = optimality_of_pyomo(self.model, duals)
+            found = optimality_of_pyomo(self.model, self.duals)
         self.judge_model(found)
         goal = next(self.model.component_data_objects(pyo.Objective, active=True), None)
         self.objective = None if goal is None else value_of_pyomo(goal)
         fair = self.model.component("fairness")
-        if fair is not None and duals is not None:
-            self.fairness = np.array([abs(duals.get(fair[u], 0.0)) if u in fair else 0.0 for u in self.instance.users])
+        if fair is not None and self.duals is not None:
+            self.fairness = np.array([abs(self.duals.get(fair[u], 0.0)) if u in fair else 0.0 for u in self.instance.users])
 
-    def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
-        """The mechanism's model, of this round where there are rounds."""
-        item = self.mechanism
-        return item.write_pyomo(self.instance, *((round,) if item.takes_rounds else ()))
-
-    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
-        """Run the solver; loads the variables, returns the termination and the duals by constraint, None without duals."""
-        raise NotImplementedError
-
-    def _duals(self, duals: Mapping[Any, float] | None) -> Floats | None:
-        parts = [self.model.component(name) for name in ("capacity", "full")]
-        if duals is None or parts[0] is None:
+    def capacity_duals(self, _: Round | None) -> Floats | None:
+        """None also for a "capacity" of one's own that is not by server and resource."""
+        parts, keys = (self.model.component(name) for name in ("capacity", "full")), server_resources(self.instance)
+        rows = {key: row for part in parts if part is not None for key, row in part.items()}
+        if self.duals is None or not rows or not rows.keys() <= set(keys):
             return None
-        prices = np.zeros((self.instance.K, self.instance.R))
-        for (server, resource), row in [pair for part in parts if part is not None for pair in part.items()]:
-            place = self.instance.servers.index(server), self.instance.resources.index(resource)
-            prices[place] = duals[row]
-        return prices
+        prices = [self.duals.get(rows[key], 0.0) if key in rows else 0.0 for key in keys]
+        return np.array(prices).reshape(self.instance.K, self.instance.R)
 
 
 class PyomoHighs(PyomoSession):
     """Pyomo's interface to HiGHS."""
 
-    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+    def optimise(self) -> str:
         """Hand the model over and solve it."""
         import pyomo.environ as pyo
 
@@ -129,11 +100,12 @@ class PyomoHighs(PyomoSession):
                 variable.set_value(None)
         if self.mechanism.integer:
             self.bound = results.objective_bound
-            return termination, None
+            return termination
         duals = loader.get_duals() if termination == "optimal" else {}
         goals = self.model.component_data_objects(pyo.Objective, active=True)
         sign = -1 if any(goal.sense == pyo.minimize for goal in goals) else 1  # HiGHS turns the signs of dual prices with it
-        return termination, {row: sign * dual for row, dual in duals.items()}
+        self.duals = {row: sign * dual for row, dual in duals.items()}
+        return termination
 
 
 def _silent() -> Any:
@@ -169,7 +141,7 @@ TERMINATION = {
 class PyomoIpopt(PyomoSession):
     """Pyomo -> .nl -> CasADi -> the Ipopt in CasADi's wheel."""
 
-    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+    def optimise(self) -> str:
         """Write, import and solve."""
         options = solver_options("IPOPT in CasADi", self.limits.accuracy)
         if self.limits.log:
@@ -183,10 +155,10 @@ class PyomoIpopt(PyomoSession):
         with self.phase("compile"):
             program = self.asked("Ipopt", lambda: CasadiProgram(self.model, options))
         with self.phase("solve"), self.logged():
-            termination, duals = program.solve()
+            termination, self.duals = program.solve()
         self.count(program.stats["iter_count"])
         self.message = f"Ipopt ended with {program.stats.get('return_status')}" if termination == "error" else ""
-        return "time_limit" if termination == "error" and self.limits.late else termination, duals
+        return "time_limit" if termination == "error" and self.limits.late else termination
 
 
 class CasadiProgram:
@@ -261,8 +233,10 @@ IPOPT_TERMINATION = {
 }
 
 
-class PyomoMethod(Method):
+class PyomoMethod(ModelMethod):
     """One of the solvers reached through Pyomo."""
+
+    layer = "pyomo"
 
     def __init__(self, solver: str, kind: str, package: str, session: type[PyomoSession]) -> None:
         self.id, self.kind, self.solver, self.session = f"pyomo:{solver.lower()}", kind, solver, session
@@ -271,19 +245,8 @@ class PyomoMethod(Method):
         self.table = "IPOPT in CasADi" if self.warm else ""
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """HiGHS takes linear and integer programs, Ipopt everything without integers. What is not read off yet may be."""
-        if "pyomo" not in mechanism.layers:
-            return False
-        if self.solver == "HIGHS":
-            return mechanism.linear is not False or mechanism.integer is not False
-        return not mechanism.integer
-
-    def starts(self, mechanism: Mechanism) -> bool:
-        """Concave programs; the merit of a game has variables that tasks alone do not start."""
-        return self.warm and bool(mechanism.convex)
-
-    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        return mechanism.unwritten(instance, "pyomo")
+        """The others than HiGHS take everything without integers."""
+        return super().computes(mechanism) and (self.solver == "HIGHS" or not mechanism.integer)
 
 
 methods = (

@@ -67,7 +67,7 @@ class OtherCvxpy(CvxpyMethod):
 
     def computes(self, mechanism: Mechanism) -> bool:
         """Linear programs all, integers where CVXPY says so, and convex programs with logarithms, as all of this package are."""
-        if "cvxpy" not in mechanism.layers:
+        if self.layer not in mechanism.layers:
             return False
         if mechanism.integer:
             return any(getattr(table, "MIP_CAPABLE", False) for table in self._tables())
@@ -78,7 +78,7 @@ class OtherCvxpy(CvxpyMethod):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Where there is a model, and CVXPY's tables have its cones."""
-        if reason := mechanism.unwritten(instance, "cvxpy"):
+        if reason := super().applies(mechanism, instance):
             return reason
         if mechanism.linear or mechanism.integer:
             return ""
@@ -95,7 +95,7 @@ class OtherCvxpy(CvxpyMethod):
 class OtherPyomoSession(PyomoSession):
     """A model handed to a solver of Pyomo's factory."""
 
-    def optimise(self) -> tuple[str, Mapping[Any, float] | None]:
+    def optimise(self) -> str:
         """Solve the model; duals are turned so that those of capacities are not negative, whatever the solver's convention."""
         import pyomo.environ as pyo
 
@@ -111,8 +111,8 @@ class OtherPyomoSession(PyomoSession):
             self.model.solutions.load_from(results)
         duals = dict(self.model.dual.items())
         sign = -1.0 if sum(duals.get(row, 0.0) for row in getattr(self.model, "capacity", {}).values()) < 0 else 1.0
-        termination = TERMINATION.get(str(results.solver.termination_condition), "error")
-        return termination, {row: sign * value for row, value in duals.items()} if duals else None
+        self.duals = {row: sign * value for row, value in duals.items()} if duals else None
+        return TERMINATION.get(str(results.solver.termination_condition), "error")
 
 
 class OtherPyomo(PyomoMethod):
@@ -129,7 +129,7 @@ class OtherPyomo(PyomoMethod):
     def computes(self, mechanism: Mechanism) -> bool:
         """By the table; everything where the solver is not in it."""
         solver = self.solver.removeprefix("appsi_").removesuffix("_direct").removesuffix("_persistent")
-        if "pyomo" not in mechanism.layers or (mechanism.integer and solver in CONTINUOUS):
+        if self.layer not in mechanism.layers or (mechanism.integer and solver in CONTINUOUS):
             return False
         return bool(mechanism.linear or mechanism.integer or solver in NONLINEAR or solver not in PYOMO)
 

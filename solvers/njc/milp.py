@@ -51,7 +51,7 @@ class Milp(ExactNjcMethod):
         assert isinstance(session, MilpSession)
         session.solve(None)  # 1
         with session.phase("read"):
-            bottlenecks = frozenset(np.flatnonzero(np.round(session.problem.var_dict["bottleneck"].value)).tolist())
+            bottlenecks = frozenset(np.flatnonzero(np.round(session.model.var_dict["bottleneck"].value)).tolist())
             piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), mechanism.objective, mechanism.wish(d))
             x = piece.best_point(session.limits)  # 2
         if x is None or not d.fair(x):  # 3

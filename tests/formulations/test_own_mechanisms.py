@@ -1,5 +1,7 @@
 """Mechanisms that are not in the package: own models, shares alone, edits of every round; and how they are judged."""
 
+import re
+
 import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
@@ -415,3 +417,46 @@ def test_a_convex_constraint_in_pyomo_holds_in_every_round():
     allocation = fa.solve(KHAMSE, fa.mechanism("drfh").edited("curved cap", pyomo=cap))
     np.testing.assert_allclose(allocation.tasks, [3, 3, 13, 3], rtol=SHARES)
     assert allocation.claims_success
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_tasks_are_one_number_for_each_arc(layer):
+    class Odd(Mechanism):
+        id = "odd"
+
+    class InPairs(Odd):
+        def write_cvxpy(self, instance):
+            x = cp.Variable((instance.N, instance.K), nonneg=True, name="x")
+            return cp.Problem(cp.Maximize(cp.sum(x)), [x <= 1])
+
+    class InTwo(Odd):
+        def write_pyomo(self, instance):
+            model = pyo.ConcreteModel()
+            model.x = pyo.Var(range(2), bounds=(0, 1))
+            model.goal = pyo.Objective(expr=model.x[0] + model.x[1], sense=pyo.maximize)
+            return model
+
+    item, shape = (InPairs(), r"\(4, 2\)") if layer == "cvxpy" else (InTwo(), r"\(2,\)")
+    found = fa.solve(KHAMSE, item)
+    assert found.termination == "error"
+    assert re.search(rf"'x' of the model of 'odd' has the shape {shape}, but it must be \({KHAMSE.A},\)", found.message)
+
+
+def test_names_of_prices_may_be_those_of_something_else():
+    """In Pyomo "capacity" by numbers, and in CVXPY "kappa" of another size, are no prices."""
+
+    class ByNumber(Spread):
+        def write_pyomo(self, instance):
+            model = super().write_pyomo(instance)
+            rows = [row.body for row in model.capacity.values()]
+            model.del_component("capacity")
+            model.capacity = pyo.Constraint(range(len(rows)), rule=lambda _, k: rows[k] <= 1)
+            return model
+
+    class WithKappa(MostTasks):
+        def write_cvxpy(self, instance):
+            problem = super().write_cvxpy(instance)
+            return cp.Problem(problem.objective, [*problem.constraints, cp.Variable(3, name="kappa") == 1])
+
+    for item in (ByNumber(), WithKappa()):
+        assert fa.solve(KHAMSE, item).claims_success
