@@ -12,8 +12,10 @@ proofs). Row i of class D gets the prices (q_i / q_D) p_Dr; levels stay. So the 
 by its own prices: it is computed there, and what is not proved there is solved again without merging.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -97,69 +99,43 @@ def _firsts(of: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.unique(of, return_index=True)[1]
 
 
-# ---- equal content, by hashes of 64 bits: were two that differ taken for one, the residual would show it --------------------
-
-
 def _same_users(instance: Instance) -> NDArray[np.intp]:
     vectors = instance.vectors
-    rows = _hashed(vectors.matrix.indptr, vectors.matrix.indices, vectors.matrix.data)
-    variant = np.arange(len(rows)) - vectors.first[vectors.user]
-    keys: list[NDArray[Any]] = [_hashed(vectors.first, variant, rows)]
+    variants = _rows(vectors.matrix)
+    keys: list[Iterable[object]] = [[tuple(variants[start:end]) for start, end in pairwise(vectors.first)]]
     if (there := instance.open_pairs) is not None:
-        keys.append(_hashed(there.indptr, there.indices, there.data))
+        keys.append(_rows(there))
     limited = np.isfinite(instance.max_tasks)
     if limited.any():
         mantissa, exponent = np.frexp(np.where(limited, instance.max_tasks / instance.weights, 0.0))
-        keys += [np.round(np.ldexp(mantissa, LIMIT_BITS)), exponent]
+        keys += [np.round(np.ldexp(mantissa, LIMIT_BITS)).tolist(), exponent.tolist()]
     return _numbered([*keys, *_own_demands(instance, 0, instance.N)])
 
 
 def _same_servers(instance: Instance) -> NDArray[np.intp]:
-    start = np.arange(instance.K + 1) * instance.R
-    keys = [_hashed(start, np.tile(np.arange(instance.R), instance.K), instance.capacities.ravel())]
+    keys: list[Iterable[object]] = [map(tuple, instance.capacities.tolist())]
     if (there := instance.open_pairs) is not None:
-        columns = there.tocsc()
-        keys.append(_hashed(columns.indptr, columns.indices, columns.data))
+        keys.append(_rows(there.tocsc()))
     return _numbered([*keys, *_own_demands(instance, 1, instance.K)])
 
 
-def _own_demands(instance: Instance, axis: int, size: int) -> list[NDArray[np.uint64]]:
+def _own_demands(instance: Instance, axis: int, size: int) -> list[list[object]]:
     """What demands of their own say of each user (axis 0) or server (axis 1)."""
     if not instance.own:
         return []
-    result = np.zeros(size, dtype=np.uint64)
-    of = np.array([pair[axis] for pair in instance.own])
-    other = np.array([pair[1 - axis] for pair in instance.own])
-    content = np.array([hash(vectors.tobytes()) for vectors in instance.own.values()])
-    np.add.at(result, of, _mixed(other, content))
-    return [result]
+    own: list[set[object]] = [set() for _ in range(size)]
+    for pair, vectors in instance.own.items():
+        own[pair[axis]].add((pair[1 - axis], vectors.tobytes()))
+    return [list(map(frozenset, own))]
 
 
-def _numbered(keys: list[NDArray[Any]]) -> NDArray[np.intp]:
+def _rows(matrix: Any) -> list[object]:
+    """The content of each row of a sparse matrix, or of each column of one that is stored by columns."""
+    ends = pairwise(matrix.indptr.tolist())
+    return [(matrix.indices[start:end].tobytes(), matrix.data[start:end].tobytes()) for start, end in ends]
+
+
+def _numbered(keys: Iterable[Iterable[object]]) -> NDArray[np.intp]:
     """The class of each, numbered in the order of their first members."""
-    total = np.zeros(len(keys[0]), dtype=np.uint64)
-    for key in keys:
-        total = _mixed(total, key)
-    _, first, of = np.unique(total, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[of]
-
-
-def _hashed(start: NDArray[Any], place: NDArray[Any], values: NDArray[Any]) -> NDArray[np.uint64]:
-    """For each row of a sparse matrix the sum of what its entries are mixed to: equal for equal rows."""
-    sums = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(_mixed(place, values), dtype=np.uint64)))
-    result: NDArray[np.uint64] = sums[start[1:]] - sums[start[:-1]]
-    return result
-
-
-def _mixed(one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.uint64]:
-    """64 bits that depend on both (the multipliers and shifts are those of SplitMix64)."""
-    result = _bits(one) * np.uint64(0x9E3779B97F4A7C15) + _bits(two)
-    result = (result ^ (result >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    result = (result ^ (result >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return result ^ (result >> np.uint64(31))
-
-
-def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    return (values + 0.0).view(np.uint64) if values.dtype == np.float64 else values.astype(np.uint64)
+    known: dict[object, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in zip(*keys, strict=True)])
