@@ -45,9 +45,6 @@ UNFOUNDED = "its solver says that there is no feasible point, but this mechanism
 SLIGHT = 1e-6
 """How far a point may be scaled down without being said to be infeasible, relative."""
 
-WHOLE: Mapping[str, Any] = {"mip_abs_gap": 0.0}
-"""HiGHS's option for whole tasks: shares may differ by less than its 1e-6."""
-
 T = TypeVar("T")
 O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
 
@@ -117,8 +114,8 @@ class Limits:
 
     def share(self, part: float) -> "Limits":
         """The same with that part of the time that is left."""
-        seconds = max(self.deadline - self.clock(), 0.0)
-        return replace(self, deadline=self.deadline - (1.0 - part) * seconds) if self.limited else self
+        others = (1.0 - part) * max(self.deadline - self.clock(), 0.0)
+        return replace(self, deadline=self.deadline - others) if self.limited else self
 
 
 class Stopped(Exception):  # noqa: N818 (a signal, not an error)
@@ -338,6 +335,7 @@ class Method(ABC):
     anytime : whether it starts from an equal partition and has a point from then on: worth a try where another ran out of time
     peer : whether it is here to be compared with, and never asked without being named
     canonical : whether it is given instances in canonical units; otherwise in the units of the user
+    at_once : whether one call of `Session.solve` computes all rounds of a lexicographic mechanism
     undeclared : why it is not asked for several mechanisms, where it does not say which it computes; "" where it does
     """
 
@@ -355,6 +353,7 @@ class Method(ABC):
     faces: bool = True
     anytime: bool = False
     peer: bool = False
+    at_once: bool = False
     undeclared: str = ""
 
     def __repr__(self) -> str:
@@ -426,13 +425,12 @@ class Method(ABC):
         if instance.has_floors and not mechanism.keeps_floors:
             raise NotApplicable(f"mechanism {mechanism.id!r} knows no min_tasks, but the instance has some")
         session = Session(mechanism, instance, limits)
-        prices: Floats | None = None
-        termination, message = "optimal", ""
         try:
             session = self.open(mechanism, instance, limits)
-            session.x, prices = self.compute(mechanism, session)
+            session.x, session.last_prices = self.compute(mechanism, session)
+            termination, message = "inaccurate" if session.inaccurate else "optimal", session.message
         except Stopped as stop:
-            termination, message = stop.termination, str(stop)
+            termination, message = stop.termination, str(stop) or session.message
         except FairallocError:
             raise
         except KeyboardInterrupt:
@@ -443,21 +441,19 @@ class Method(ABC):
             absent = f"{self.id} is not available: its packages cannot be imported"
             what = absent if isinstance(error, ImportError) else type(error).__name__
             termination, message = "error", f"{what}: {(str(error).splitlines() or [''])[0]}"
-        if termination == "optimal" and session.inaccurate:
-            termination = "inaccurate"
-        message = message or session.message
-        point = session.x if len(session.x) else np.full(instance.A, np.nan)
-        if termination not in ("optimal", "inaccurate"):
-            prices = session.last_prices if prices is None else prices
-            point, message = _last_point(instance, point, message)
-        if self.kind == "approximate" and termination in ("optimal", "inaccurate"):
-            termination = "approximate"
+        point, said = session.x if len(session.x) else np.full(instance.A, np.nan), [message]
+        if termination in ("optimal", "inaccurate"):
+            termination = "approximate" if self.kind == "approximate" else termination
+        elif not np.allclose(near := scaled_down(instance, point), point, rtol=SLIGHT, atol=0.0, equal_nan=True):
+            point, said = near, [message, "its last point was infeasible and is scaled down"]
         if termination == "infeasible" and mechanism.has_residual:
-            termination, message = "inaccurate", "; ".join(filter(None, (UNFOUNDED, message)))
-        return session.as_answer(point, prices, termination, message)
+            termination, said = "inaccurate", [UNFOUNDED, *said]
+        return session.as_answer(point, session.last_prices, termination, "; ".join(filter(None, said)))
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""
+        if self.at_once:
+            return session.solve(None)
         if isinstance(mechanism, Edited) and mechanism.takes_rounds:
             return solve_edited_rounds(mechanism, session.instance, session.solve_fairness)
         if isinstance(mechanism, NestedMaxMin):
@@ -471,7 +467,8 @@ class Method(ABC):
 
 def whole(mechanism: WholeTasks, session: Session) -> tuple[Floats, None]:
     """Whole tasks (A,): of the one program, or of one for each sum of smallest shares."""
-    session.limits = replace(session.limits, solver_options={**WHOLE, **session.limits.solver_options})
+    options = {"mip_abs_gap": 0.0, **session.limits.solver_options}  # of HiGHS: shares may differ by less than its 1e-6
+    session.limits = replace(session.limits, solver_options=options)
     if not isinstance(mechanism, WholeRounds):
         x, _ = session.solve(None)
         return np.round(x) + 0.0, None
@@ -482,14 +479,6 @@ def whole(mechanism: WholeTasks, session: Session) -> tuple[Floats, None]:
         session.x = x = np.round(x) + 0.0
         sums = np.append(sums, np.sort(1.0 + rate * (owner @ x))[: k + 1].sum())
     return session.x, None
-
-
-def _last_point(instance: Instance, x: Floats, message: str) -> tuple[Floats, str]:
-    """The point where a run ended, scaled down where it is no allocation, and the message, which says so."""
-    near = scaled_down(instance, x)
-    if np.allclose(near, x, rtol=SLIGHT, atol=0.0, equal_nan=True):
-        return x, message
-    return near, "; ".join(filter(None, (message, "its last point was infeasible and is scaled down")))
 
 
 @cache

@@ -35,7 +35,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import Highs
 from fairalloc.solvers.backends.highs_session import HighsSession
-from fairalloc.solvers.method import Session
 from fairalloc.solvers.options import AlgorithmOptions
 
 DECAY = 0.1
@@ -99,14 +98,12 @@ class GeometricBinner(Highs):
 
     warm = False
     session = BinnerSession
+    at_once = True
     options = BinnerOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The lexicographic mechanisms; max-min alone is one exact program already."""
         return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
-
-    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
-        return session.solve(None)
 
 
 methods = (GeometricBinner("geometric-binner", "approximate"),)

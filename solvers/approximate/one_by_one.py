@@ -110,6 +110,7 @@ class WholeByFilling(Method):
     """One of the two."""
 
     kind = "approximate"
+    at_once = True
 
     def __init__(self, name: str, session: type[OneByOne]) -> None:
         self.id, self.session = name, session
@@ -117,10 +118,6 @@ class WholeByFilling(Method):
     def computes(self, mechanism: Mechanism) -> bool:
         """Max-min rules; what is filled up also the programs."""
         return isinstance(mechanism, WholeRounds if self.session.ahead else WholeTasks)  # type: ignore[attr-defined]
-
-    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002 (its own)
-        """One run."""
-        return session.solve(None)
 
 
 methods = (WholeByFilling("sequential-minmax", SequentialMinMax), WholeByFilling("best-fit", BestFit))

@@ -85,14 +85,12 @@ class Pop(Method):
     id = "pop"
     kind = "approximate"
     session = PopSession
+    at_once = True
     options = PopOptions()
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The lexicographic mechanisms and nb."""
         return isinstance(mechanism, Leximin | NashBargaining) and not isinstance(mechanism, MaxMin)
-
-    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
-        return session.solve(None)
 
 
 methods = (Pop(),)

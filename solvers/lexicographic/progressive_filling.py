@@ -166,6 +166,7 @@ class ProgressiveFilling(Method):
     id = "progressive-filling"
     kind = "exact"
     session = Filling
+    at_once = True
     canonical = False  # only ratios of like quantities are compared, so levels can be told in the user's units
 
     def computes(self, mechanism: Mechanism) -> bool:
@@ -178,9 +179,6 @@ class ProgressiveFilling(Method):
         for n in np.flatnonzero(arcs > 1)[:1]:
             return f"{self.id} needs one variant and one server for each user, but user {domain.users[n]!r} has {arcs[n]} choices"
         return ""
-
-    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
-        return session.solve(None)
 
 
 methods = (ProgressiveFilling(),)
