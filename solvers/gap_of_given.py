@@ -12,6 +12,7 @@
 
 import hashlib
 import io
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 from fairalloc.solvers.judge import UserError, proved, user_error
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import ACCURACY, solver_options
@@ -72,15 +74,25 @@ def distance(
         return np.inf, "there is no point"
     item = mechanism.settled(allocation.instance)
     given = _in_cvxpy if "cvxpy" in item.layers else _in_pyomo
-    return given(item, allocation, limits or Limits())
+    try:
+        return given(item, allocation, limits or Limits())
+    except _Unanswered as reason:
+        return None, str(reason)
+
+
+class _Unanswered(Exception):  # noqa: N818 (a signal, not an error)
+    """Why there is no answer to compare with."""
 
 
 def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
     problem: Any = item.write_cvxpy(item.domain(allocation.instance))
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
-        return _by_shares(item, item.base, problem, allocation, limits)
-    if isinstance(item, WholeRounds):
-        return _by_whole_shares(item, problem, allocation, limits)
+        level = float((item.base.rate(allocation.instance) * allocation.tasks).min())
+        return _by_shares(item, problem, allocation, limits, lambda one: one.tasks, level=level)
+    if isinstance(item, WholeRounds):  # of mmf and drfh-lp the least share is unique
+        domain = item.domain(allocation.instance)
+        rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
+        return _by_shares(item, problem, allocation, limits, lambda one: np.sort(rate * (domain.arcs.owner @ one.x))[:asked])
     unsure = doubt(problem)
     own = None if unsure else _by_own_prices(problem, allocation)
     if own is not None and own <= ACCURACY["mid"]:
@@ -93,8 +105,6 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
         return None, _undecided(item, unsure)
     problem = with_values(problem)
     answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
-    if isinstance(answer, str):
-        return None, answer
     if item.values(answer):  # which need not be the model's objective
         right: Any = item.write_cvxpy(item.domain(allocation.instance))
         if words := _impossible(item, right, answer):
@@ -106,29 +116,15 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     return gap_of_cvxpy(problem, Bound(least, 0.0, 0.0)), COMPARED
 
 
-def _by_shares(item: Edited, rule: Leximin, problem: Any, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
-    """For a rule whose rounds are kept: the first round must allow the tasks, and the shares are unique."""
-    if words := _impossible(item, problem, allocation, float((rule.rate(allocation.instance) * allocation.tasks).min())):
+def _by_shares(
+    item: Mechanism, problem: Any, allocation: Allocation, limits: Limits, shares: Callable[[Allocation], Floats], **level: float
+) -> tuple[float | None, str]:
+    """Where shares (n,) are unique; the first round must allow the tasks, for a rule whose rounds are kept at their `level`."""
+    if words := _impossible(item, problem, allocation, **level):
         return np.inf, words
-    answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
-    if isinstance(answer, str):
-        return None, answer
-    right = answer.tasks
+    own, right = shares(allocation), shares(_answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
     size = np.maximum(np.abs(right), GIVEN * np.abs(right).max(initial=0.0))
-    return float((np.abs(allocation.tasks - right) / (size + TINY)).max()), SHARES
-
-
-def _by_whole_shares(item: WholeRounds, problem: Any, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
-    """For whole tasks: the shares in rising order are unique, of mmf and drfh-lp the least."""
-    if words := _impossible(item, problem, allocation):
-        return np.inf, words
-    answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
-    if isinstance(answer, str):
-        return None, answer
-    domain = item.domain(allocation.instance)
-    rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
-    own, right = (np.sort(rate * (domain.arcs.owner @ one.x))[:asked] for one in (allocation, answer))
-    return float((np.abs(own - right) / (np.maximum(right, GIVEN * right.max()) + TINY)).max()), SHARES
+    return float((np.abs(own - right) / (size + TINY)).max()), SHARES
 
 
 def _impossible(item: Mechanism, problem: Any, allocation: Allocation, level: float | None = None) -> str:
@@ -189,8 +185,6 @@ def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
         allowed = away is None or away <= ACCURACY["mid"]
         return (None, _undecided(item, unsure)) if allowed else (np.inf, f"the model of {item.id!r} does not allow these tasks")
     answer = _answer(content, item, allocation.instance, limits)
-    if isinstance(answer, str):
-        return None, answer
     best = value_at(answer) if item.values(answer) else answer.values["objective"]
     value_at(allocation)
     return gap_of_pyomo(model, best), COMPARED
@@ -206,15 +200,15 @@ SHARES = "shares compared with those of an optimal answer, for which the model w
 
 TINY = 1e-300
 
-
 _KEPT: dict[bytes, Allocation] = {}
 
 
-def _answer(content: bytes, item: Mechanism, instance: Instance, limits: Limits) -> Allocation | str:
-    """The answer of the model, which must be proved and is kept; one sentence where there is none."""
+def _answer(content: bytes, item: Mechanism, instance: Instance, limits: Limits) -> Allocation:
+    """The answer of the model, which must be proved and is kept."""
     answer = _KEPT[content] if content in _KEPT else solve(instance, item, time_limit=limits.left if limits.limited else None)
     if answer.not_judged or not answer.residual <= ACCURACY["mid"]:
-        return f"not judged: no answer of {item.id!r} is known to be optimal ({answer.not_judged or answer.message})"
+        why = answer.not_judged or answer.message
+        raise _Unanswered(f"not judged: no answer of {item.id!r} is known to be optimal ({why})")
     _KEPT[content] = answer
     for oldest in [*_KEPT][: len(_KEPT) - KEPT]:
         _KEPT.pop(oldest, None)
