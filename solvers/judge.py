@@ -40,8 +40,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.solvers.exact.exact import Exact, in_rationals, solve_exactly, without_floors
-from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
-from fairalloc.solvers.lexicographic.rounds import solve_rounds
+from fairalloc.solvers.lexicographic.rounds import solve_nested_rounds, solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
 

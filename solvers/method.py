@@ -32,8 +32,7 @@ from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.lexicographic.nested_rounds import solve_nested_rounds
-from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_rounds
+from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_nested_rounds, solve_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.solver_log import captured

@@ -33,8 +33,8 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.program import ArrowProgram, Result
-from fairalloc.solvers.method import Limits, Session
+from fairalloc.solvers.interior_point.program import ArrowProgram, ArrowSession, Result
+from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import allowed_user_error
 
 __all__ = ["AlphaFairArrow", "AlphaFairSession"]
@@ -199,7 +199,7 @@ class AlphaFairArrow(ArrowProgram):
         return max(FLOOR * len(t) * float(paid.min()), LAG * apart)
 
 
-class AlphaFairSession(Session):
+class AlphaFairSession(ArrowSession):
     """The arrow of one instance."""
 
     mechanism: AlphaFair
@@ -214,10 +214,4 @@ class AlphaFairSession(Session):
         """The program; what stays above the promised residual is "inaccurate", or late."""
         with self.phase("solve"):
             result = self.arrow.solve(self)
-        with self.phase("read"):
-            self.x = result.x
-            self.count(result.iterations)
-        self.note(iterations=result.iterations, error=result.error)
-        enough = result.error <= self.limits.promised
-        self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
-        return result.x, result.prices
+        return self.concluded(result, self.limits.promised)

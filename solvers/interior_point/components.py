@@ -24,8 +24,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
-from fairalloc.solvers.interior_point.program import Result
-from fairalloc.solvers.method import Limits, Session
+from fairalloc.solvers.interior_point.program import ArrowSession, Result
+from fairalloc.solvers.method import Limits
 from fairalloc.solvers.running.warm_start import equal_partition
 
 __all__ = ["MaxMinComponents", "MaxMinSession"]
@@ -133,8 +133,6 @@ class MaxMinComponents:
         arcs, users = self.instance.arcs, self.instance.N
         if not round.closed.any() and self.known:
             return [part for part in self.known.values() if round.active[part.users].any()]
-        if not round.closed.any() and np.diff(arcs.owner.indptr).max() >= self.instance.K and self.instance.single_variant:
-            return [self._component(b"", EVERYTHING, EVERYTHING, EVERYTHING)]  # a user with an arc to every server
         from scipy.sparse.csgraph import connected_components
 
         there = ~round.closed
@@ -168,7 +166,7 @@ def _sorted_by(labels: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:
     return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:count])
 
 
-class MaxMinSession(Session):
+class MaxMinSession(ArrowSession):
     """The components of one instance, solved for every round anew where it is new for them."""
 
     mechanism: Leximin
@@ -187,10 +185,4 @@ class MaxMinSession(Session):
             now = round or Round.first(self.instance)
             first = now.active.all()  # later rounds start from a worse point than the one that is there
             result = self.components.solve(now, self.limits, *([self.offer] if first else []))
-        with self.phase("read"):
-            self.x = result.x
-            self.count(result.iterations)
-        self.note(iterations=result.iterations, error=result.error)
-        enough = result.error <= max(ENOUGH, self.components.target)
-        self.conclude("optimal" if enough else "time_limit" if self.limits.late else "inaccurate")
-        return result.x, result.prices
+        return self.concluded(result, max(ENOUGH, self.components.target))

@@ -23,6 +23,7 @@ answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answ
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -178,4 +179,6 @@ class MaxMinArrow(ArrowProgram):
 
     def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
         """Onto the optimal face."""
-        return projected(self, now, lack)
+        with suppress(np.linalg.LinAlgError):
+            return projected(self, now, lack)
+        return None

@@ -32,11 +32,11 @@ from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
 from fairalloc.solvers.kkt.loads import SparseLoads, restricted
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
-from fairalloc.solvers.method import Limits
+from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.warm_start import scaled_down
 
-__all__ = ["ArrowProgram", "Result"]
+__all__ = ["ArrowProgram", "ArrowSession", "Result"]
 
 BACK, CAREFUL = 0.9999, 0.99
 """The part of the way to the boundary that a step goes; the second above FAR, where steps after a longer one are short."""
@@ -85,6 +85,18 @@ class Result:
     iterations: int
 
 
+class ArrowSession(Session):
+    """What ends with a `Result`."""
+
+    def concluded(self, result: Result, enough: float) -> tuple[Floats, Floats]:
+        """Its tasks and prices; an error above `enough` is "inaccurate", or late."""
+        self.x = result.x
+        self.count(result.iterations)
+        self.note(iterations=result.iterations, error=result.error)
+        self.conclude("optimal" if result.error <= enough else "time_limit" if self.limits.late else "inaccurate")
+        return result.x, result.prices
+
+
 class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
@@ -117,9 +129,8 @@ class ArrowProgram(ArrowEquations, ABC):
     def floor(self, now: PrimalDual) -> float:
         """The gap below which mu is not pushed."""
 
-    def ended(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
+    def ended(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:  # noqa: ARG002 (as `projected`)
         """Whether the error, and the iteration from `before` to the best point `now`, say that it is what was promised."""
-        del before, now, limits
         return error <= max(self.options.target, self.target)
 
     def near(self, limits: Limits, x: Floats, p: Floats) -> tuple[Floats, Floats, float]:
@@ -157,26 +168,17 @@ class ArrowProgram(ArrowEquations, ABC):
                 found, least_here = now, error
                 if error <= near:
                     near = NEARER * error
-                    projected, projected_error = self._projected(now, lack)
-                    if projected_error < error:
-                        found, least_here = projected, projected_error
+                    point = self.projected(now, lack)
+                    if point is not None and (there := self.error(point, self.residuals(point))) < error:
+                        found, least_here = point, there
                 if least_here < least:
                     since = since if PROGRESS * least < least_here <= SETTLED else 0
                     best, least = found, least_here
                     better(best)
         return best, least, iteration
 
-    def _projected(self, now: PrimalDual, lack: Residuals) -> tuple[PrimalDual, float]:
-        """The projection of a point, and its error; inf where there is none."""
-        try:
-            point = self.projected(now, lack)
-        except np.linalg.LinAlgError:
-            return now, np.inf
-        return (now, np.inf) if point is None else (point, self.error(point, self.residuals(point)))
-
-    def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:
+    def projected(self, now: PrimalDual, lack: Residuals) -> PrimalDual | None:  # noqa: ARG002 (for those that can)
         """What `now` becomes where the numbers that vanish at the answer can be told from it; None where a program cannot say."""
-        del now, lack
         return None
 
     def _next(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[PrimalDual, Residuals, float]:

@@ -73,9 +73,7 @@ class Response(NamedTuple):
 
     def plus(self, other: "Response", times: float) -> "Response":
         """The sum with a multiple of another one."""
-        pairs = zip(self[:4], other[:4], strict=True)
-        p, l, reduced, flow = (one + (two if times == 1.0 else times * two) for one, two in pairs)  # noqa: E741
-        return Response(p, l, reduced, flow, self.g + times * other.g)
+        return Response(*(one + times * two for one, two in zip(self, other, strict=True)))
 
 
 class ArrowSystem(Elimination):

@@ -27,10 +27,14 @@ import numpy as np
 
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.lexicographic.nested import NestedRound
+from fairalloc.formulations.lexicographic.nested_proof import proved_rounds
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.tree import Tree
 from fairalloc.solvers.lexicographic.faces import RoundProof, lifted, next_face
 from fairalloc.solvers.running.listeners import tell
 
@@ -39,7 +43,6 @@ NOISE = 1e-7, 1e-9
 
 DRIFT = 1e-11
 """The part of their levels that fixed users lose by rounding: usually below 1e-13."""
-
 
 APART = 1e-9
 """How much lower than g, relative, a limit must be to come before it."""
@@ -152,6 +155,14 @@ def _taken(now: Round, v: Floats) -> float:
 def _layers(proofs: Sequence[RoundProof], like: Floats) -> Floats:
     """(T, K, R) the prices of the proofs."""
     return np.array([proof.prices.reshape(like.shape) for proof in proofs])
+
+
+def solve_nested_rounds(
+    mechanism: NestedMaxMin, instance: Instance, solver: Callable[[NestedRound], tuple[Floats, Floats]], tolerance: float
+) -> tuple[Floats, Floats]:
+    """All rounds of nested max-min fairness, of groups and users: (A,) tasks of the last, (rounds, K, R) prices."""
+    answers = list(proved_rounds(Tree.of(instance), mechanism.first(instance), solver, tolerance))
+    return answers[-1][0], np.array([prices for _, prices in answers])
 
 
 def solve_edited_rounds(mechanism: Edited, instance: Instance, solver: EditedSolver) -> tuple[Floats, Floats | None]:

@@ -54,7 +54,7 @@ PARTS = {
     ),
     "solvers": (
         *("options", "running.threads", "running.warm_start", "running.listeners", "running.solver_log"),
-        *("lexicographic.faces", "lexicographic.rounds", "lexicographic.nested_rounds", "method"),
+        *("lexicographic.faces", "lexicographic.rounds", "method"),
         *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
         *("approximate", "gap_of_given", "model_page", "__init__"),
