@@ -10,12 +10,13 @@ r"""The tasks of nb and alpha-fair to many digits on small instances: an interio
 4. The bound of common/user_error.py on the answer, in ball arithmetic: what is returned is proved.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, ClassVar, NamedTuple
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.user_error import MOST
@@ -27,7 +28,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
 
-BITS, STEPS = 640, 200
+BITS, STEPS = 800, 200
 """Besides three times those of the ratio of weights, and two steps for each power of 2 in it."""
 
 BACK = 0.95
@@ -38,7 +39,13 @@ CURVED = 2
 DONE = 1e-36
 """The products at the end, in parts of what the user pays that pays least: its tasks are then known to about 18 digits."""
 
-Balls = list[Any]
+Balls: TypeAlias = NDArray[Any]
+"""Objects: balls of python-flint, some of them Python's 0."""
+
+least_of, largest_of = np.frompyfunc(lambda v, w: v.min(w), 2, 1), np.frompyfunc(lambda v, w: v.max(w), 2, 1)
+"""Of two balls, the ball that holds the smaller and the larger number; NumPy's own compare, which overlapping balls cannot."""
+
+mid = np.frompyfunc(lambda v: v.mid(), 1, 1)
 
 
 class ManyDigits(NamedTuple):
@@ -57,200 +64,142 @@ def many_digits(mechanism: AlphaFair, instance: Instance, limits: Limits) -> Man
 
 def _utilities(mechanism: AlphaFair, instance: Instance) -> tuple[Balls, Balls, Balls]:
     """(N,) alpha, (N,) b_n up to a factor, and (A,) where to start, up to a factor: parts of monopolies, or equal shares."""
-    weights, arcs = [as_ball(w) for w in instance.exact.weights], exact_arcs(instance)
+    weights, arcs = _balls(instance.exact.weights), exact_arcs(instance)
     if mechanism.alpha == 1.0:
-        return [_ball(1)] * len(weights), weights, [1 / as_ball(max(part for _, part in load)) for load in arcs.load]
-    alpha, share = mechanism.alphas(instance) * np.ones(instance.N), map(as_ball, mechanism.exact_share(instance))
-    level = [w / s for s, w in zip(share, weights, strict=True)]
-    of = [_ball(a) for a in alpha.tolist()]
-    return of, [w * v ** (a - 1) for w, v, a in zip(weights, level, of, strict=True)], [level[n] for n in arcs.user]
+        return _balls([1] * len(weights)), weights, 1 / _balls([max(part for _, part in load) for load in arcs.load])
+    alpha = _balls([Fraction(a) for a in (mechanism.alphas(instance) * np.ones(instance.N)).tolist()])
+    level = weights / _balls(mechanism.exact_share(instance))
+    return alpha, weights * level ** (alpha - 1), level[list(arcs.user)]
 
 
-def _ball(value: float) -> Any:
-    from flint import arb
+def _balls(values: Sequence[Any]) -> Balls:
+    """The same numbers as balls."""
+    return np.array([as_ball(v) for v in values], dtype=object)
 
-    return arb(value)
+
+def _matrix(values: Balls) -> Any:
+    from flint import arb_mat
+
+    return arb_mat(values.tolist())
 
 
 class _DigitsProgram:
-    """A point and its Newton steps; all numbers are balls whose radii are dropped."""
+    """A point and its Newton steps; all numbers are balls whose radii are dropped.
+
+    now, ends : x, s, t, then d, p, z, with which their products are 0 at the answer, then y; and where all but the first begin
+    """
 
     def __init__(self, arcs: ExactArcs, alpha: Balls, b: Balls, start: Balls) -> None:
-        from flint import arb_mat
-
-        self.arcs, self.alpha, size = arcs, alpha, len(arcs.user)
-        self.limited = [n for n, limit in enumerate(arcs.limits) if limit is not None]
-        self.most = [as_ball(arcs.limits[n]) for n in self.limited]  # type: ignore[arg-type]
-        self.load = arb_mat(arcs.rows, size, [0] * (arcs.rows * size))
-        self.owner = arb_mat(len(arcs.limits), size, [0] * (len(arcs.limits) * size))
-        for a, (n, load) in enumerate(zip(arcs.user, arcs.load, strict=True)):
-            self.owner[n, a] = 1
-            for row, part in load:
-                self.load[row, a] = as_ball(part)
-        most = _largest(_times(self.load, start))
-        x = [v / (2 * most) for v in start]
+        self.user, self.alpha = np.array(arcs.user), alpha
+        self.first = np.searchsorted(self.user, np.arange(len(alpha)))
+        self.limited = np.array([n for n, limit in enumerate(arcs.limits) if limit is not None], dtype=int)
+        self.most = _balls([limit for limit in arcs.limits if limit is not None])
+        self.load = np.array([_balls(row) for row in arcs.matrix()])
+        x = start / (2 * largest_of.reduce(self.load @ start))
         u = self._sums(x)
-        inside: Balls = [1] * len(u)
-        for n, limit in zip(self.limited, self.most, strict=True):
-            inside[n] = (limit / (2 * u[n])).min(1)
-        self.x = [v * inside[n] for v, n in zip(x, arcs.user, strict=True)]
-        u = self._sums(self.x)
-        paid = [f * v ** (1 - a) for f, v, a in zip(b, u, alpha, strict=True)]
-        total = sum(paid, _ball(0))
-        self.b = [f / total for f in b]
-        self.y = [f * v**-a for f, v, a in zip(self.b, u, alpha, strict=True)]
-        self.s = [1 - v for v in _times(self.load, self.x)]
-        self.t = [most - u[n] for n, most in zip(self.limited, self.most, strict=True)]
-        mean = _ball(1) / size
-        self.p, self.z, self.d = ([mean / v for v in values] for values in (self.s, self.t, self.x))
+        inside = _balls([1] * len(u))
+        inside[self.limited] = least_of(self.most / (2 * u[self.limited]), 1)
+        x = x * inside[self.user]
+        u = self._sums(x)
+        self.b = b / (b * u ** (1 - alpha)).sum()
+        inner = np.concatenate([x, 1 - self.load @ x, self.most - u[self.limited]])
+        self.now = np.concatenate([inner, 1 / (len(x) * inner), self.b * u**-alpha])
+        self.ends = np.cumsum([len(x), arcs.rows, len(self.limited)] * 2)
 
     def _sums(self, x: Balls) -> Balls:
-        return _times(self.owner, x)
+        """(N,) sums of (A,) over the arcs of each user; of the last axis."""
+        return np.asarray(np.add.reduceat(x, self.first, axis=-1))
+
+    def _of_users(self, values: Balls) -> Balls:
+        """(N,) what users with limits have; 0 for others."""
+        result = np.zeros(len(self.alpha), dtype=object)
+        result[self.limited] = values
+        return result
 
     def mean(self) -> Any:
         """The mean product, with what equations lack."""
-        return _mean(v * w for v, w in self._pairs()).mid()
-
-    def _pairs(self) -> Iterator[tuple[Any, Any]]:
-        """Those whose products are 0 at the answer: x and d, s and p, t and z."""
-        return zip([*self.x, *self.s, *self.t], [*self.d, *self.p, *self.z], strict=True)
+        v, w = np.split(self.now[: self.ends[-1]], 2)
+        return (v * w).mean().mid()
 
     def least(self) -> Any:
         """What the user pays that pays least."""
-        return reduce(lambda one, other: one.min(other), (y * v for y, v in zip(self.y, self._sums(self.x), strict=True)))
+        x, *_, y = np.split(self.now, self.ends)
+        return least_of.reduce(y * self._sums(x))
 
     def step(self) -> None:
         """Steps 2 and 3."""
-        mean, solve, pairs = self.mean(), self._newton(), list(self._pairs())
-        affine = solve([-v * w for v, w in pairs])
+        v, w, _ = np.split(self.now, self.ends[[2, 5]])
+        mean, solve = self.mean(), self._newton()
+        affine = solve(-v * w)
+        dv, dw, _ = np.split(affine, self.ends[[2, 5]])
         far = self._length(affine)
-        changes = list(zip([*affine["x"], *affine["s"], *affine["t"]], [*affine["d"], *affine["p"], *affine["z"]], strict=True))
-        after = _mean((v + far * dv) * (w + far * dw) for (v, w), (dv, dw) in zip(pairs, changes, strict=True))
-        target = mean * ((after / mean) ** 3).max(_ball(1e-6)).min(_ball(0.5))
-        step = solve([target - v * w - dv * dw for (v, w), (dv, dw) in zip(pairs, changes, strict=True)])
-        far = (BACK * self._length(step)).min(_ball(1))
-        for v, dv in zip(self._sums(self.x), self._sums(step["x"]), strict=True):
-            far = far.min(v / (CURVED * abs(dv))) if dv != 0 else far
-        for name, change in step.items():
-            setattr(self, name, [(v + far * dv).mid() for v, dv in zip(getattr(self, name), change, strict=True)])
+        after = ((v + far * dv) * (w + far * dw)).mean()
+        step = solve(mean * ((after / mean) ** 3).max(1e-6).min(0.5) - v * w - dv * dw)
+        u, du = (self._sums(part[: self.ends[0]]) for part in (self.now, step))
+        moved = du != 0
+        far = least_of.reduce(u[moved] / (CURVED * abs(du[moved])), initial=(BACK * self._length(step)).min(1))
+        self.now = mid(self.now + far * step)
 
-    def _length(self, step: dict[str, Balls]) -> Any:
+    def _length(self, step: Balls) -> Any:
         """How far the step may go before something becomes 0; at most 1 / BACK."""
-        most = _ball(1) / BACK
-        for name, change in step.items():
-            for v, dv in zip(getattr(self, name), change, strict=True):
-                if dv < 0:
-                    most = most.min(-v / dv)
-        return most
+        falls = step < 0
+        return least_of.reduce(-self.now[falls] / step[falls], initial=as_ball(1) / BACK)
 
-    def _newton(self) -> Callable[[Balls], dict[str, Balls]]:
+    def _newton(self) -> Callable[[Balls], Balls]:
         """The solution of the linear equations, for what each product is to change by."""
-        from flint import arb_mat
+        user, limited, load = self.user, self.limited, self.load
+        x, s, t, d, p, z, y = np.split(self.now, self.ends)
+        u, theta = self._sums(x), x / d
+        curve, sums = self.alpha * y / u, self._sums(theta)
+        e = curve + self._of_users(z / t)
+        part = e / (1 + e * sums)
+        scaled = load * theta
+        by_user = self._sums(scaled)
+        matrix = _matrix(scaled) * _matrix(load.T) - _matrix(by_user * part) * _matrix(by_user.T) + _matrix(np.diag(s / p))
+        rho = np.log(self.b / y) - self.alpha * np.log(u)
+        lack_d = load.T @ p + (self._of_users(z) - y * (1 + rho))[user] - d
+        lack_t, lack_s = self.most - u[limited] - t, 1 - load @ x - s
 
-        user, limited, load = self.arcs.user, self.limited, self.load
-        u = self._sums(self.x)
-        of = {n: k for k, n in enumerate(limited)}
-        theta = [v / w for v, w in zip(self.x, self.d, strict=True)]
-        curve = [a * y / v for a, y, v in zip(self.alpha, self.y, u, strict=True)]
-        e = [c + (self.z[of[n]] / self.t[of[n]] if n in of else 0) for n, c in enumerate(curve)]
-        sums = self._sums(theta)
-        part = [v / (1 + v * w) for v, w in zip(e, sums, strict=True)]
-        by_user = _scaled(load, theta) * self.owner.transpose()
-        matrix = _scaled(load, theta) * load.transpose() - _scaled(by_user, part) * by_user.transpose()
-        for j, (s, p) in enumerate(zip(self.s, self.p, strict=True)):
-            matrix[j, j] += s / p
-        cost = _times(load.transpose(), self.p)
-        rho = [(f / y).log() - a * v.log() for f, y, v, a in zip(self.b, self.y, u, self.alpha, strict=True)]
-        z = [self.z[of[n]] if n in of else 0 for n in range(len(u))]
-        lack_d = [c + z[n] - self.y[n] * (1 + rho[n]) - d for c, n, d in zip(cost, user, self.d, strict=True)]
-        lack_t = [most - u[n] - t for n, most, t in zip(limited, self.most, self.t, strict=True)]
-        lack_s = [1 - v - s for v, s in zip(_times(load, self.x), self.s, strict=True)]
-
-        def solve(aims: Balls) -> dict[str, Balls]:
-            of_x, of_s, of_t = aims[: len(user)], aims[len(user) : len(user) + len(self.s)], aims[len(user) + len(self.s) :]
-            rest = [(v - w * r) / t for v, w, r, t in zip(of_t, self.z, lack_t, self.t, strict=True)]
-            h = [
-                v / d - f * (r + (rest[of[n]] if n in of else 0))
-                for v, d, f, r, n in zip(of_x, self.d, theta, lack_d, user, strict=True)
-            ]
+        def solve(aims: Balls) -> Balls:
+            of_x, of_s, of_t = np.split(aims, self.ends[:2])
+            rest = (of_t - z * lack_t) / t
+            h = of_x / d - theta * (lack_d + self._of_users(rest)[user])
             sums_h = self._sums(h)
-            less = [v - part[n] * f * sums_h[n] for v, f, n in zip(h, theta, user, strict=True)]
-            right = [v - r + w / p for v, r, w, p in zip(_times(load, less), lack_s, of_s, self.p, strict=True)]
-            dp = _list(matrix.solve(arb_mat(len(right), 1, right), algorithm="approx"))
-            dcost = _times(load.transpose(), dp)
-            spent = self._sums([f * c for f, c in zip(theta, dcost, strict=True)])
-            du = [(v - w) / (1 + f * g) for v, w, f, g in zip(sums_h, spent, sums, e, strict=True)]
-            dz = [r + w / t * du[n] for r, w, t, n in zip(rest, self.z, self.t, limited, strict=True)]
-            return {
-                "x": [v - f * (c + e[n] * du[n]) for v, f, c, n in zip(h, theta, dcost, user, strict=True)],
-                "d": [
-                    r + c + (dz[of[n]] if n in of else 0) + curve[n] * du[n] for r, c, n in zip(lack_d, dcost, user, strict=True)
-                ],
-                "s": [(v - s * w) / p for v, s, w, p in zip(of_s, self.s, dp, self.p, strict=True)],
-                "p": dp,
-                "t": [r - du[n] for r, n in zip(lack_t, limited, strict=True)],
-                "z": dz,
-                "y": [y * r - c * v for y, r, c, v in zip(self.y, rho, curve, du, strict=True)],
-            }
+            right = load @ (h - theta * (part * sums_h)[user]) - lack_s + of_s / p
+            dp = np.array(matrix.solve(_matrix(right[:, None]), algorithm="approx").entries(), dtype=object)
+            dcost = load.T @ dp
+            du = (sums_h - self._sums(theta * dcost)) / (1 + e * sums)
+            dz = rest + z / t * du[limited]
+            dx, dd = h - theta * (dcost + (e * du)[user]), lack_d + dcost + (self._of_users(dz) + curve * du)[user]
+            return np.concatenate([dx, (of_s - s * dp) / p, lack_t - du[limited], dd, dp, dz, y * rho - curve * du])
 
         return solve
 
     def proved(self) -> ManyDigits:
         """Step 4: the bound of errors_of_program (common/user_error.py) for the tasks scaled to be feasible."""
-        u = self._sums(self.x)
-        parts = [u[n] / limit for n, limit in zip(self.limited, self.most, strict=True)]
-        most = _largest([*_times(self.load, self.x), *parts, _ball(1)])
-        u = [v / most for v in u]
-        q: Balls = [None] * len(u)
-        for cost, n in zip(_times(self.load.transpose(), self.p), self.arcs.user, strict=True):
-            q[n] = cost if q[n] is None else q[n].min(cost)
-        paid = [b * v ** (1 - a) for b, v, a in zip(self.b, u, self.alpha, strict=True)]
-        unmet = [y - c * v for y, c, v in zip(paid, q, u, strict=True)]
-        gap = sum(self.p, _ball(0)) - sum((c * v for c, v in zip(q, u, strict=True)), _ball(0))
-        for n, limit in zip(self.limited, self.most, strict=True):
-            room = limit / u[n] - 1
-            if unmet[n] > 0 and room * paid[n] < unmet[n]:
-                gap, unmet[n] = gap + room * unmet[n], _ball(0)
-        curved = [a * (1 + _ball(MOST)) ** (-a - 1) * y for a, y in zip(self.alpha, paid, strict=True)]
-        half = sum((a * a / (4 * c) for a, c in zip(unmet, curved, strict=True)), _ball(0))
+        x, _, _, _, p, _, _ = np.split(self.now, self.ends)
+        u, limited = self._sums(x), self.limited
+        most = largest_of.reduce(np.concatenate([self.load @ x, u[limited] / self.most]), initial=as_ball(1))
+        u = u / most
+        q = least_of.reduceat(self.load.T @ p, self.first)
+        paid = self.b * u ** (1 - self.alpha)
+        unmet = paid - q * u
+        room = self.most / u[limited] - 1
+        free = (unmet[limited] > 0) & (room * paid[limited] < unmet[limited])
+        gap = p.sum() - (q * u).sum() + (room * unmet[limited])[free].sum()
+        unmet[limited[free]] = as_ball(0)
+        curved = self.alpha * (1 + as_ball(Fraction(MOST))) ** (-self.alpha - 1) * paid
+        half = (unmet * unmet / (4 * curved)).sum()
         root = _root(half) + _root(half + gap)
-        error = max(float((root / c.sqrt()).upper()) for c in curved)
-        total = sum(paid, _ball(0))
-        exact = ([v / most for v in self.x], u, [p / total for p in self.p])
-        x, tasks, prices = (tuple(point_as_fraction(v.mid()) for v in values) for values in exact)
-        return ManyDigits(x, tasks, prices, error if error <= MOST else float("inf"))
-
-
-def _largest(values: Balls) -> Any:
-    return reduce(lambda one, other: one.max(other), values)
+        error = max(float(v.upper()) for v in root / np.sqrt(curved))
+        found = (tuple(point_as_fraction(v) for v in mid(values)) for values in (x / most, u, p / paid.sum()))
+        exact = dict(zip(("x", "tasks", "prices"), found, strict=True))
+        return ManyDigits(**exact, error=error if error <= MOST else float("inf"))
 
 
 def _root(value: Any) -> Any:
     """The square root of the largest number in the ball."""
-    return value.upper().max(_ball(0)).sqrt()
-
-
-def _mean(values: Iterable[Any]) -> Any:
-    found = list(values)
-    return sum(found, _ball(0)) / len(found)
-
-
-def _scaled(matrix: Any, columns: Balls) -> Any:
-    from flint import arb_mat
-
-    rows = matrix.nrows()
-    values = [v * c if v else v for row in matrix.tolist() for v, c in zip(row, columns, strict=True)]
-    return arb_mat(rows, len(columns), values)
-
-
-def _times(matrix: Any, vector: Balls) -> Balls:
-    from flint import arb_mat
-
-    return _list(matrix * arb_mat(len(vector), 1, vector))
-
-
-def _list(column: Any) -> Balls:
-    return list(column.entries())
+    return value.upper().max(0).sqrt()
 
 
 @dataclass(frozen=True)
