@@ -14,7 +14,7 @@ PS-DSF is not a linear program. `continuation` finds which arcs are used and whi
 solves the linear equations that follow.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -32,11 +32,12 @@ from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
+from fairalloc.models.exact.trees import ExactTree
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.guarantees import floors_as_guarantees
+from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.highs_session import HighsSession
-from fairalloc.solvers.exact.exact_nested import nested_rounds
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
 from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
@@ -70,30 +71,25 @@ class ExactSession(HighsSession):
         if isinstance(self.mechanism, Utilitarian):
             return self._utilitarian()
         if isinstance(self.mechanism, NestedMaxMin):
-            return ExactSolution(*nested_rounds(self))
+            return self._nested(self.mechanism)
         assert isinstance(self.mechanism, Leximin)
         rate = self.mechanism.exact_rate(self.original)
         return self._max_min(rate) if isinstance(self.mechanism, MaxMin) else self._leximin(rate)
 
     def _utilitarian(self) -> ExactSolution:
         weights = self.exact.weights
-        with self.phase("build"):
-            cost = [as_flint(weights[n]) for n in self.arcs.user]
-            floors = {n: floor for n, floor in enumerate(self.exact.min_tasks) if floor}
-            columns = self._columns(dict.fromkeys(floors, Fraction(1)))
-            program = RationalProgram.of_rows(cost, columns, self.right_side([as_flint(-floor) for floor in floors.values()]))
-        solution = self.basic_solution(program, None)
-        prices, limits = self._duals(solution)
+        floors = {n: floor for n, floor in enumerate(self.exact.min_tasks) if floor}
+        solution = self._optimum([({n: Fraction(1)}, floor) for n, floor in floors.items()], (), None, weights)
+        prices, forced, limits = self._duals(solution)
         value = sum((w * u for w, u in zip(weights, self.arcs.tasks(self._x(solution)), strict=True)), Fraction(0))
-        forced = dict(zip(floors, map(as_fraction, solution.dual_values[self.arcs.rows :]), strict=False))
-        worth = tuple(w + forced.get(n, 0) for n, w in enumerate(weights))
+        of = dict(zip(floors, forced, strict=True))
+        worth = tuple(w + of.get(n, 0) for n, w in enumerate(weights))
         return ExactSolution(self._x(solution), ExactProgram(value, prices, worth, limits))
 
     def _max_min(self, rate: Rationals) -> ExactSolution:
         solution = self._round(rate, [None] * len(rate))
-        prices, limits = self._duals(solution)
-        dual = solution.dual_values[self.arcs.rows : self.arcs.rows + len(rate)]
-        worth = tuple(as_fraction(f) * r for f, r in zip(dual, rate, strict=True))
+        prices, dual, limits = self._duals(solution)
+        worth = tuple(f * r for f, r in zip(dual, rate, strict=True))
         return ExactSolution(self._x(solution), ExactProgram(self._level(solution), prices, worth, limits))
 
     def _leximin(self, rate: Rationals) -> ExactSolution:
@@ -106,10 +102,38 @@ class ExactSession(HighsSession):
                 levels[n] = rounds[-1].level
         return ExactSolution(self._x(solution), tuple(rounds))
 
+    def _nested(self, item: NestedMaxMin) -> ExactSolution:
+        """The rounds of `NestedMaxMin.lp`: a node is fixed where the dual value of its row is positive.
+
+        By complementary slackness it has exactly the level of the round in every optimal answer. These values add up to 1, so
+        every round fixes a node.
+        """
+        tree = ExactTree.of(self.original)
+        floors, nodes, rounds = list(tree.floors), range(len(tree.floors)), list[ExactNestedRound]()
+        base = tree.floors if item.compared == "borrowed" else (Fraction(0),) * len(nodes)
+        counted = [{n: own[k] for n, own in enumerate(tree.above) if k in own} for k in nodes]
+        now = item.first(self.instance)
+        while now.active.any():
+            active, kept = np.flatnonzero(now.active).tolist(), [k for k in nodes if floors[k] > 0]
+            middle = [*((counted[k], floors[k]) for k in kept), *((counted[k], base[k]) for k in active)]
+            now = replace(now, floor=np.array(floors, dtype=float))
+            solution = self._optimum(middle, range(len(kept), len(middle)), now)
+            prices, dual, limits = self._duals(solution)
+            kept_dual, rising = (
+                dict(zip(*pair, strict=True)) for pair in ((kept, dual[: len(kept)]), (active, dual[len(kept) :]))
+            )
+            of_nodes = (tuple(of.get(k, Fraction(0)) for k in nodes) for of in (rising, kept_dual))
+            fixed, level = tuple(k for k in active if rising[k]), self._level(solution)
+            rounds.append(ExactNestedRound(level, fixed, prices, limits, *of_nodes))
+            for k in fixed:
+                floors[k] = base[k] + level
+            now = now.after(Tree.of(self.instance), np.isin(nodes, fixed), np.array(floors, dtype=float))
+        return ExactSolution(self._x(solution), tuple(rounds))
+
     def _fixed(self, solution: BasicSolution, rate: Rationals, levels: Sequence[Fraction | None]) -> ExactRound:
         """Who is fixed: users at the level g whose price is positive, or who run all their tasks."""
         level, tasks = self._level(solution), self.arcs.tasks(self._x(solution))
-        prices, _ = self._duals(solution)
+        prices, _, _ = self._duals(solution)
         worth = [q / r for q, r in zip(self.arcs.cheapest(prices), rate, strict=True)]
         total = sum((y for y, known in zip(worth, levels, strict=True) if known is None), Fraction(0))
         scale = 1 / total if total else Fraction(0)  # prices that only users fixed before pay prove nothing new
@@ -119,15 +143,9 @@ class ExactSession(HighsSession):
 
     def _round(self, rate: Rationals, levels: Sequence[Fraction | None]) -> BasicSolution:
         """The optimal basic solution of the round in which the users without a level are active."""
-        with self.phase("build"):
-            columns = self._columns(dict(enumerate(rate)))
-            cost = [as_flint(0)] * len(columns) + [as_flint(1)]
-            columns.append({self.arcs.rows + n: as_flint(1) for n, level in enumerate(levels) if level is None})
-            program = RationalProgram.of_rows(
-                cost, columns, self.right_side([as_flint(-level if level else 0) for level in levels])
-            )
-            now = self._rounded(rate, levels)
-        return self.basic_solution(program, now)
+        active = [n for n, level in enumerate(levels) if level is None]
+        middle = [({n: r}, level or Fraction(0)) for n, (r, level) in enumerate(zip(rate, levels, strict=True))]
+        return self._optimum(middle, active, self._rounded(rate, levels))
 
     def _rounded(self, rate: Rationals, levels: Sequence[Fraction | None]) -> Round:
         assert isinstance(self.mechanism, Leximin)
@@ -135,7 +153,39 @@ class ExactSession(HighsSession):
         level = np.array([float(level or 0) * scale for level in levels])
         return replace(Round.first(self.instance), active=np.array([level is None for level in levels]), level=level)
 
-    def basic_solution(self, program: RationalProgram, now: Any) -> BasicSolution:
+    def _optimum(
+        self,
+        middle: Sequence[tuple[Mapping[int, Fraction], Fraction]],
+        rising: Iterable[int],
+        now: Any,
+        weights: Rationals | None = None,
+    ) -> BasicSolution:
+        """The optimal basic solution of the round `now`, whose rows are capacities, those of `middle`, limits.
+
+        A row ({user: part}, least) says that the parts of tasks add up to at least `least`, and t more in the rows `rising`. The
+        maximum is that of t, which is the last column, or of the tasks by weights (N,).
+        """
+        with self.phase("build"):
+            arcs, first = self.arcs, self.arcs.rows
+            of_user: list[dict[int, Flint]] = [{} for _ in arcs.limits]
+            for row, (parts, _) in enumerate(middle, first):
+                for n, part in parts.items():
+                    of_user[n][row] = as_flint(-part)
+            for row, n in enumerate(self.limited, first + len(middle)):
+                of_user[n][row] = as_flint(1)
+            columns = [
+                {row: as_flint(part) for row, part in load} | of_user[n] for n, load in zip(arcs.user, arcs.load, strict=True)
+            ]
+            cost = [0 if weights is None else weights[n] for n in arcs.user]
+            if weights is None:
+                cost.append(1)
+                columns.append({first + row: as_flint(1) for row in rising})
+            limits = [limit for limit in arcs.limits if limit is not None]
+            sides = [*[Fraction(1)] * first, *(-least for _, least in middle), *limits]
+            program = RationalProgram.of_rows([as_flint(c) for c in cost], columns, [as_flint(side) for side in sides])
+        return self._basic_solution(program, now)
+
+    def _basic_solution(self, program: RationalProgram, now: Any) -> BasicSolution:
         """The optimal one, from the basis that HiGHS has for this round."""
         try:
             basis = self._basis_in_floats(now)
@@ -161,33 +211,18 @@ class ExactSession(HighsSession):
         basis = self.highs.getBasis()
         return [k for k, s in enumerate([*basis.col_status, *basis.row_status]) if s == HighsBasisStatus.kBasic]
 
-    def _columns(self, rate: Mapping[int, Fraction]) -> list[dict[int, Flint]]:
-        """Rows: capacities, one for each user in rounds or with a floor, limits; as in the programs of the formulations."""
-        rows = self.arcs.rows
-        own = {n: rows + k for k, n in enumerate(rate)}
-        cap = {n: rows + len(rate) + k for k, n in enumerate(self.limited)}
-        columns: list[dict[int, Flint]] = [{row: as_flint(part) for row, part in load} for load in self.arcs.load]
-        for n, column in zip(self.arcs.user, columns, strict=True):
-            column.update({own[n]: as_flint(-rate[n])} if n in own else {})
-            column.update({cap[n]: as_flint(1)} if n in cap else {})
-        return columns
-
-    def right_side(self, middle: Sequence[Flint]) -> list[Flint]:
-        """Of all rows: capacities, those between, limits."""
-        limits = [limit for limit in self.arcs.limits if limit is not None]
-        return [*(as_flint(1) for _ in range(self.arcs.rows)), *middle, *(as_flint(limit) for limit in limits)]
-
     def _x(self, solution: BasicSolution) -> Rationals:
         return tuple(as_fraction(solution.values.get(a, 0)) for a in range(len(self.arcs.user)))
 
     def _level(self, solution: BasicSolution) -> Fraction:
         return as_fraction(solution.values.get(len(self.arcs.user), 0))
 
-    def _duals(self, solution: BasicSolution) -> tuple[Rationals, Rationals]:
-        """(K R,) prices of the capacities and (N,) of the limits."""
-        of = dict(zip(self.limited, solution.dual_values[len(solution.dual_values) - len(self.limited) :], strict=True))
-        prices = tuple(as_fraction(p) for p in solution.dual_values[: self.arcs.rows])
-        return prices, tuple(as_fraction(of.get(n, 0)) for n in range(len(self.arcs.limits)))
+    def _duals(self, solution: BasicSolution) -> tuple[Rationals, Rationals, Rationals]:
+        """(K R,) prices of the capacities, those of the rows between, and (N,) of the limits."""
+        dual = tuple(map(as_fraction, solution.dual_values))
+        first, last = self.arcs.rows, len(dual) - len(self.limited)
+        of = dict(zip(self.limited, dual[last:], strict=True))
+        return dual[:first], dual[first:last], tuple(of.get(n, Fraction(0)) for n in range(len(self.arcs.limits)))
 
 
 def without_floors(mechanism: Mechanism) -> Mechanism:
