@@ -139,8 +139,11 @@ class Holdings:
 
     def own(self, n: int) -> Any:
         """The arcs of user n."""
-        start, end = np.searchsorted(self.instance.arcs.user, [n, n + 1])
-        return np.arange(start, end)
+        return np.arange(*self.instance.arcs.owner.indptr[n : n + 2])
+
+    def scaled(self, n: int, bundles: Any) -> Any:
+        """The bundles (N, ...) of all users, scaled by phi_n / phi_m."""
+        return bundles * (self.weights[n] / self.weights).reshape(-1, *[1] * (bundles.ndim - 1))
 
     def utilities(self, n: int, bundles: Any) -> Any:
         """(M,) U_n of bundles (M, K, R)."""
@@ -183,7 +186,7 @@ class Holdings:
             return self.zeros(1)[0]
         if len(rows) == 1:
             return _alone(rows[0], bundle[None])[0]
-        load = ratio(rows, np.broadcast_to(bundle, rows.shape))
+        load = ratio(rows, bundle)
         gamma = 1 / load.max(axis=1)
         sides = self.array(np.ones(len(bundle), dtype=int))
         best = maximum(gamma / gamma.max(), (load * gamma[:, None]).T, sides, self.exact)
@@ -197,7 +200,7 @@ def ratio(part: Any, whole: Any) -> Any:
     out = np.where(part > 0, np.inf, 0.0).astype(part.dtype)
     if part.dtype == object:
         out[out == 0] = Fraction(0)
-    return np.divide(part, whole, out=out, where=np.broadcast_to(whole > 0, part.shape))
+    return np.divide(part, whole, out=out, where=whole > 0)
 
 
 def _alone(row: Any, bundles: Any) -> Any:

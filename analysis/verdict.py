@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 from fairalloc.models.tables import Grid
 
-__all__ = ["FOR_ALL", "FOR_SOME", "Verdict", "for_the_answer_of"]
+__all__ = ["FOR_ALL", "FOR_SOME", "Verdict", "by_margin", "for_the_answer_of", "undecided"]
 
 FOR_ALL, FOR_SOME = "for all", "for some"
 """Of which answers of a mechanism a verdict speaks; see also `for_the_answer_of`."""
@@ -60,3 +61,16 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.holds is True
+
+
+def by_margin(
+    margin: Any, largest: Any, held: str, broken: str, method: str, witness: Mapping[str, Any], name: str = ""
+) -> Verdict:
+    """The verdict of a margin that may be at most `largest`, with the sentence of the finding; the witness is of a violation."""
+    if margin > largest:
+        return Verdict(name, False, float(margin), broken, method, witness)
+    return Verdict(name, True, float(margin), held, method)
+
+
+def undecided(reason: str, method: str = "definition", name: str = "") -> Verdict:
+    return Verdict(name, None, nan, f"not decided: {reason}", method)

@@ -7,7 +7,6 @@ strategyproofness.py.
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +17,7 @@ from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness, group_fairness, whole_tasks
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, by_margin, undecided
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
@@ -103,7 +102,7 @@ def check(
             return equilibrium(allocation, tolerance)
         return _definition(allocation, asked, tolerance, reference, limits)
 
-    return within(seconds, work, Verdict(name, None, np.nan, "not decided: the time was not enough", "not decided"))
+    return within(seconds, work, undecided("the time was not enough", "not decided", name))
 
 
 def _asked(property: Any, allocation: Allocation) -> str | Mechanism | Property:  # noqa: A002
@@ -134,12 +133,12 @@ def _checked(property: Property, allocation: Allocation, tolerance: float, exact
         sentence = f"{'not decided' if holds is None else 'not feasible'}: there is no point"
         return Verdict(name, holds, margin, sentence, "x is not a number")
     h = Holdings(allocation, exact)
-    if property in FEASIBLE and (basic := _feasibility(h, tolerance)).holds is False:
+    if property in FEASIBLE and (basic := PROPERTIES["feasibility"].verdict(h, tolerance)).holds is False:
         return replace(basic, property=name, margin=np.inf)
     try:
         return property.verdict(h, tolerance)
     except Unsolved as reason:
-        return Verdict(name, None, np.nan, f"not decided: {reason}", DECIDED_BY[exact])
+        return undecided(str(reason), DECIDED_BY[exact], name)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of tasks out of range
@@ -147,18 +146,15 @@ def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     """No capacity, limit, floor or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
     if not h.exact and infeasibility(h.allocation) == np.inf:
         sentence = "not feasible: the tasks are out of the range of numbers"
-        return Verdict("feasibility", False, np.inf, sentence, "direct computation")
+        return Verdict("", False, np.inf, sentence, "direct computation in floating point")
     where = {"capacity": _load(h) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
     where["floor"] = np.where(h.floors > 0, 1 - ratio(h.tasks, h.floors), -1)
     rule = max(where, key=lambda key: where[key].max())
     margin = where[rule].max()
-    if not margin > (0 if h.exact else tolerance):
-        method = "rational arithmetic" if h.exact else "direct computation in floating point"
-        return Verdict("feasibility", True, float(margin), "feasible", method)
     place = np.unravel_index(int(np.argmax(where[rule])), where[rule].shape)
     witness, sentence = _broken(rule, h, *map(int, place))
-    method = "rational arithmetic" if h.exact else "direct computation"
-    return Verdict("feasibility", False, float(margin), f"not feasible: {sentence}", method, witness)
+    method = "rational arithmetic" if h.exact else "direct computation in floating point"
+    return by_margin(margin, tolerance, "feasible", f"not feasible: {sentence}", method, witness)
 
 
 def _load(h: Holdings) -> Any:
@@ -184,19 +180,17 @@ def _broken(rule: str, h: Holdings, k: int, r: int = 0) -> tuple[dict[str, objec
 
 def _non_wastefulness(h: Holdings, tolerance: float) -> Verdict:
     """No user holds resources that its tasks do not use (W Definition 1): bundle <= tasks times demand, in shares of capacity."""
-    name, method = "non-wastefulness", "comparison of bundles with what the tasks use"
+    method = "comparison of bundles with what the tasks use"
     if h.allocation.bundles is None:
-        return Verdict(name, True, 0.0, "non-wasteful: bundles are exactly what the tasks use", method)
+        return Verdict("", True, 0.0, "non-wasteful: bundles are exactly what the tasks use", method)
     spare = h.array(h.allocation.bundles) - replace(h, allocation=replace(h.allocation, bundles=None)).bundles
-    waste = ratio(np.maximum(spare, 0), np.broadcast_to(h.pools, spare.shape))
-    margin = waste.max()
-    if not margin > (0 if h.exact else tolerance):
-        return Verdict(name, True, float(margin), "non-wasteful", method)
+    waste = ratio(np.maximum(spare, 0), h.pools)
     n, i, r = np.unravel_index(int(np.argmax(waste)), waste.shape)
     user, server, resource = h.instance.users[n], h.instance.servers[i], h.instance.resources[r]
     held = f"user {user!r} holds {float(spare[n, i, r]):g} of {resource!r} on server {server!r}"
     witness = {"user": user, "server": server, "resource": resource, "unused": spare[n, i, r]}
-    return Verdict(name, False, float(margin), f"wasteful: {held} that its tasks do not use", method, witness)
+    broken = f"wasteful: {held} that its tasks do not use"
+    return by_margin(waste[n, i, r], tolerance, "non-wasteful", broken, method, witness)
 
 
 def _pareto(h: Holdings, tolerance: float) -> Verdict:
@@ -213,14 +207,14 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     if answer is None:
         raise Unsolved("the linear program was not solved")
     gain = answer.z[len(arcs) :]
-    n = max(range(instance.N), key=lambda k: gain[k])
-    if not gain[n] > (0 if h.exact else tolerance):
-        return Verdict("pareto", True, float(gain[n]), "Pareto optimal", DECIDED_BY[h.exact])
+    n = int(np.argmax(gain))
+    if not gain[n] > tolerance:
+        return Verdict("", True, float(gain[n]), "Pareto optimal", DECIDED_BY[h.exact])
     user, before, after = instance.users[n], float(h.tasks[n]), float(keep[n] + gain[n] * unit[n])
     sentence = f"not Pareto optimal: user {user!r} could run {after:g} tasks instead of {before:g} while nobody runs fewer"
     better = {"user": user, "x": tuple((answer.z[: len(arcs)] * unit[arcs.user]).tolist())}
     method = f"{DECIDED_BY[h.exact]}; the better allocation is the witness"
-    return Verdict("pareto", False, float(gain[n]), sentence, method, better)
+    return Verdict("", False, float(gain[n]), sentence, method, better)
 
 
 def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
@@ -231,12 +225,9 @@ def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
     if not h.exact:
         share, load = arcs.owner, arcs.load @ sp.diags_array(unit[arcs.user])
         return cost, sp.block_array([[load, None], [-share, sp.eye_array(N)], [share[capped], None]], format="csc"), sides
-    load, share = h.zeros(K * R, len(arcs)), (arcs.user == np.arange(N)[:, None]) * Fraction(1)
-    for a, (n, parts) in enumerate(zip(arcs.user.tolist(), exact_arcs(h.instance).load, strict=True)):
-        for row, part in parts:
-            load[row, a] = part * unit[n]
-    gains = [h.zeros(K * R, N), np.eye(N, dtype=int) * Fraction(1), h.zeros(int(capped.sum()), N)]
-    return cost, np.hstack([np.vstack([load, -share, share[capped]]), np.vstack(gains)]), sides
+    share, load = h.array(arcs.owner.toarray().astype(int)), h.array(exact_arcs(h.instance).matrix()) * unit[arcs.user]
+    one_each = h.array(np.eye(N, dtype=int))
+    return cost, np.block([[load, h.zeros(K * R, N)], [-share, one_each], [share[capped], 0 * one_each[capped]]]), sides
 
 
 def _definition(
@@ -256,7 +247,7 @@ def _definition(
     basic = _checked(PROPERTIES["feasibility"], allocation, tolerance, exact=False)
     far, method = distance(item, allocation, limits, reference, (tolerance, allowed_user_error(tolerance)))
     if far is None and basic.holds is not False:
-        return Verdict(name, None, float("nan"), method, "by comparison")
+        return Verdict(name, None, np.nan, method, "by comparison")
     margin = worst([basic.margin] if far is None else [basic.margin, far])
     if margin <= tolerance:
         return Verdict(name, True, margin, f"this is the {name} allocation", method)

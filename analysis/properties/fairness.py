@@ -40,7 +40,7 @@ import numpy as np
 
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, by_margin, undecided
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
@@ -52,17 +52,16 @@ SOLVED, NODES = 1e-6, 400
 def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
     """The verdict on worth >= better, both (N,) tasks; `better` comes from the bundle of others[n], described by `what`."""
     gap = (better - worth) / h.alone
-    n = max(range(len(gap)), key=lambda k: gap[k])
-    margin, m, users = gap[n], others[n], h.instance.users
+    n = int(np.argmax(gap))
+    m, users = others[n], h.instance.users
     method = "rational arithmetic" if h.exact else "floating point"
     method += "" if h.instance.single_variant else "; packings by LP"
     source = what if m is None else f"{what} of user {users[m]!r}"
     scaled = "" if m is None else " of another user, scaled by their weights"
-    if not margin > (0 if h.exact else tolerance):
-        return Verdict("", True, float(margin), f"no user would run more tasks {what}{scaled}", method)
     witness = {"user": users[n], "tasks": worth[n], "better": better[n], **({} if m is None else {"other": users[m]})}
-    sentence = f"user {users[n]!r} runs {float(worth[n]):.6g} tasks, and {float(better[n]):.6g} {source}"
-    return Verdict("", False, float(margin), sentence, method, witness)
+    held = f"no user would run more tasks {what}{scaled}"
+    broken = f"user {users[n]!r} runs {float(worth[n]):.6g} tasks, and {float(better[n]):.6g} {source}"
+    return by_margin(gap[n], tolerance, held, broken, method, witness)
 
 
 # ---- envy -----------------------------------------------------------------------------------------------------------
@@ -76,7 +75,7 @@ def envy_freeness(h: Holdings, tolerance: float) -> Verdict:
 def total_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """The same with each user's bundles added up as if they lay on one server, placement ignored (K (1) to the letter)."""
     if not h.instance.same_everywhere:
-        return _undecided("totals are not comparable where demands depend on the server")
+        return undecided("totals are not comparable where demands depend on the server")
     totals = h.bundles.sum(axis=1)
     worth = np.array([h.pooled_utilities(n, totals[n : n + 1])[0] for n in range(h.instance.N)], dtype=h.x.dtype)
     return _envy(h, tolerance, totals, h.pooled_utilities, worth)
@@ -86,11 +85,10 @@ def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any)
     better = h.zeros(h.instance.N)
     others: list[int | None] = [None] * h.instance.N
     for n in range(h.instance.N):
-        factor = (h.weights[n] / h.weights).reshape(-1, *[1] * (bundles.ndim - 1))
-        worth = utilities(n, bundles * factor)
+        worth = utilities(n, h.scaled(n, bundles))
         worth[n] = 0
-        m = max(range(len(worth)), key=lambda k: worth[k])
-        better[n], others[n] = worth[m], m
+        others[n] = m = int(np.argmax(worth))
+        better[n] = worth[m]
     return _compared(h, tolerance, own, better, others, "with the resources")
 
 
@@ -124,8 +122,8 @@ def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     if h.instance.K == 1:
         return strong  # one pool can be divided in one way only
     if not h.instance.single_variant:
-        return _undecided("divisions are searched for one demand vector a user only")
-    return _Divisions(h, 0 if h.exact else tolerance).verdict()
+        return undecided("divisions are searched for one demand vector a user only")
+    return _Divisions(h, tolerance).verdict()
 
 
 class _Divisions:
@@ -176,7 +174,7 @@ class _Divisions:
         if least > self.tolerance:
             sentence = "every equal partition gives somebody more tasks"
             return Verdict("", False, float(least), sentence, method, {"least": least})
-        return Verdict("", None, np.nan, f"not decided: {NODES} choices were not enough", method)
+        return undecided(f"{NODES} choices were not enough", method)
 
     def _least(self, chosen: dict[int, int]) -> tuple[Any, Any]:
         """Step 2: the smallest largest gain, and the parts (N, K, R); `chosen` maps arcs to the resource they run out of."""
@@ -232,7 +230,7 @@ def global_bottlenecks(instance: Instance) -> set[int]:
         return set()
     demands = np.array([vectors[0] for vectors in instance.exact.demands], dtype=object)
     pools = _nobody(instance).pools.sum(axis=0)
-    return set(np.flatnonzero(_largest(ratio(demands, np.broadcast_to(pools, demands.shape))).all(axis=0)).tolist())
+    return set(np.flatnonzero(_largest(ratio(demands, pools)).all(axis=0)).tolist())
 
 
 def _dominant(instance: Instance) -> dict[int, set[int]]:
@@ -259,14 +257,14 @@ def _nobody(instance: Instance) -> Holdings:
 def single_resource_fairness(h: Holdings, tolerance: float) -> Verdict:
     """With one resource, what users get of it by weight is max-min fair under the placement constraints (W 3.3, P II-A)."""
     if h.instance.R > 1:
-        return _undecided(f"there are {h.instance.R} resources")
+        return undecided(f"there are {h.instance.R} resources")
     return _bottlenecks(h, tolerance, {i: [0] for i in range(h.instance.K)}, _amounts(h, 0))
 
 
 def single_server_reduction(h: Holdings, tolerance: float) -> Verdict:
     """With one server, the allocation is that of DRF: a bottleneck for everybody, by dominant shares (W 3.3, K 2.2)."""
     if h.instance.K > 1 or not h.instance.single_variant:
-        return _undecided("there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
+        return undecided("there are several servers" if h.instance.K > 1 else "a user has several demand vectors")
     return _bottlenecks(h, tolerance, {0: list(range(h.instance.R))}, h.tasks / h.weights / h.gamma)
 
 
@@ -274,7 +272,7 @@ def bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """Where all eligible users dominantly request one resource at every server, it is max-min fair (K Def 2, P III-B)."""
     common = whole_bottlenecks(h.instance)
     if not common:
-        return _undecided("no resource is dominantly requested by all users at all their servers")
+        return undecided("no resource is dominantly requested by all users at all their servers")
     rho = min(common)
     return _bottlenecks(h, tolerance, {i: [rho] for i in range(h.instance.K)}, _amounts(h, rho))
 
@@ -282,10 +280,10 @@ def bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
 def server_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """At servers where all eligible users dominantly request one resource, it is max-min fair by virtual shares (K Cor 1)."""
     if not h.instance.single_variant:
-        return _undecided("a user has several demand vectors")
+        return undecided("a user has several demand vectors")
     local = server_bottlenecks(h.instance)
     if not local:
-        return _undecided("no server has a resource that all its users dominantly request")
+        return undecided("no server has a resource that all its users dominantly request")
     shares = (h.tasks / h.weights)[h.instance.arcs.user] / h.gamma
     return _bottlenecks(h, tolerance, {i: [r] for i, r in local.items()}, shares)
 
@@ -297,18 +295,17 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     """
     instance = h.instance
     if not global_bottlenecks(instance):
-        return _undecided("users have no demand vectors with the same global dominant resource")
+        return undecided("users have no demand vectors with the same global dominant resource")
     best = solve(instance.replace(groups=None), "drfh", "exact" if h.exact else None, accuracy="high")
     if not best.residual <= SOLVED:
         raise Unsolved("the answer of drfh was not found")
     gaps = abs(Holdings(best, h.exact).tasks - h.tasks) / h.alone
-    n = max(range(instance.N), key=lambda k: gaps[k])
-    margin, method = gaps[n], f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
-    if not margin > (0 if h.exact else tolerance):
-        return Verdict("", True, float(margin), "max-min fair on the global dominant resource", method)
-    fair = float(best.tasks[n])
-    sentence = f"not max-min fair: user {instance.users[n]!r} runs {float(h.tasks[n]):.6g} tasks, and {fair:.6g} by drfh"
-    return Verdict("", False, float(margin), sentence, method, {"user": instance.users[n], "tasks": h.tasks[n], "fair": fair})
+    n = int(np.argmax(gaps))
+    method = f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
+    user, tasks, fair = instance.users[n], h.tasks[n], float(best.tasks[n])
+    held = "max-min fair on the global dominant resource"
+    broken = f"not max-min fair: user {user!r} runs {float(tasks):.6g} tasks, and {fair:.6g} by drfh"
+    return by_margin(gaps[n], tolerance, held, broken, method, {"user": user, "tasks": tasks, "fair": fair})
 
 
 def _amounts(h: Holdings, r: int) -> Any:
@@ -319,13 +316,10 @@ def _amounts(h: Holdings, r: int) -> Any:
 def _bottlenecks(h: Holdings, tolerance: float, resources: dict[int, list[int]], shares: Any) -> Verdict:
     """Check that all users below their limits have a bottleneck among resources[i] at each server i; shares are (A,)."""
     for n in np.flatnonzero(h.instance.min_tasks)[:1]:
-        return _undecided(f"bottlenecks say nothing of who is at its floor, and user {h.instance.users[n]!r} has min_tasks")
+        return undecided(f"bottlenecks say nothing of who is at its floor, and user {h.instance.users[n]!r} has min_tasks")
     method = "a bottleneck for every user, in rationals" if h.exact else "a bottleneck for every user, in floating point"
-    worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
-    for i, allowed in resources.items():
-        worst = max(worst, _worst_at(h, i, allowed, shares), key=lambda pair: pair[0])
-    margin, witness = worst
-    if not margin > (0 if h.exact else tolerance):
+    margin, witness = max((_worst_at(h, i, allowed, shares) for i, allowed in resources.items()), key=lambda pair: pair[0])
+    if not margin > tolerance:
         return Verdict("", True, float(margin), "max-min fair: everybody has a bottleneck", method)
     sentence = f"not max-min fair: user {witness['user']!r} could have more on server {witness['server']!r}"
     sentence += f", where user {witness['other']!r} has more already" if "other" in witness else ", which has slack"
@@ -339,12 +333,10 @@ def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any
     worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
     if not len(here):
         return worst
-    part = ratio(h.demand[here], np.broadcast_to(h.pools[i], (len(here), h.instance.R)))
-    use = np.maximum(part * h.x[here, None], 0)
+    use = np.maximum(ratio(h.demand[here], h.pools[i]) * h.x[here, None], 0)
     slack = np.maximum(1 - use.sum(axis=0), 0)
     z = shares[here]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        above = np.maximum(1 - ratio(np.repeat(z[:, None], len(z), axis=1), z), 0)
+    above = np.maximum(1 - ratio(np.repeat(z[:, None], len(z), axis=1), z), 0)
     users = h.instance.users
     for k, a in enumerate(here.tolist()):
         n = int(arcs.user[a])
@@ -352,15 +344,10 @@ def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any
         options: list[tuple[Any, dict[str, Any]]] = []
         for r in [r for r in allowed if h.demand[a, r] > 0]:
             envied = np.minimum(use[:, r], above[k])
-            m = max(range(len(envied)), key=lambda q: envied[q])
+            m = int(np.argmax(envied))
             other = {"other": users[arcs.user[here[m]]]} if envied[m] >= slack[r] else {}
             options.append((max(slack[r], envied[m]), {"resource": h.instance.resources[r], **other}))
         gap, why = min([*options, (left, {})], key=lambda pair: pair[0])  # of equals one that names what is full
         if gap > worst[0]:
             worst = gap, {"user": users[n], "server": h.instance.servers[i], **why}
     return worst
-
-
-def _undecided(reason: str) -> Verdict:
-    """The verdict where the property is not defined on this instance."""
-    return Verdict("", None, np.nan, f"not decided: {reason}", "definition")

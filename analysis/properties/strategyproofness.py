@@ -38,7 +38,7 @@ from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
 from fairalloc.analysis.solution_sets import MULTIVALUED
-from fairalloc.analysis.verdict import Verdict, for_the_answer_of
+from fairalloc.analysis.verdict import Verdict, by_margin, for_the_answer_of, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
@@ -147,12 +147,11 @@ def misreporting(
     margin, n = min((gain, n) for n, gain in each.items())
     users = instance.users
     method = f"this one misreport, in {'rationals' if exact else 'floating point'}"
-    if not margin > (0 if exact else tolerance):
-        return Verdict("strategyproofness", True, float(margin), f"user {users[n]!r} does not gain by this misreport", method)
     before, after = _runs(instance, honest, exact, n), _runs(instance, reported, exact, n)
-    sentence = f"by misreporting, user {users[n]!r} runs {float(after):.6g} of its tasks instead of {float(before):.6g}"
+    held = f"user {users[n]!r} does not gain by this misreport"
+    broken = f"by misreporting, user {users[n]!r} runs {float(after):.6g} of its tasks instead of {float(before):.6g}"
     witness = {"misreport": misreport, "reported": false, "gains": {users[k]: gain for k, gain in each.items()}}
-    return Verdict("strategyproofness", False, float(margin), sentence, method, witness)
+    return by_margin(margin, 0 if exact else tolerance, held, broken, method, witness, "strategyproofness")
 
 
 def gains(instance: Instance, misreport: Misreport, honest: Allocation, reported: Allocation) -> tuple[dict[int, Any], bool]:
@@ -184,7 +183,7 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
     """Check that nobody runs fewer tasks when any one user leaves and returns its resources (W 3.3)."""
     name = "population-monotonicity"
     if instance.N == 1:
-        return Verdict(name, None, np.nan, "not decided: there is nobody to stay when the user leaves", "definition")
+        return undecided("there is nobody to stay when the user leaves", name=name)
     before = answer(instance)
     losses: list[tuple[Any, dict[str, Any], bool]] = []
     for n in range(instance.N):
@@ -198,11 +197,9 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
             losses.append(((h.worth[m] - left.worth[k]) / h.alone[m], facts, exact))
     margin, witness, exact = max(losses, key=lambda loss: loss[0])
     method = f"the answers without each user, in {'rationals' if exact else 'floating point'}"
-    if not margin > (0 if exact else tolerance):
-        return Verdict(name, True, float(margin), "nobody loses when another leaves", method)
     tasks = f"{float(witness['after']):.6g} tasks instead of {float(witness['before']):.6g}"
-    sentence = f"user {witness['user']!r} runs {tasks} when user {witness['left']!r} leaves"
-    return Verdict(name, False, float(margin), sentence, method, witness)
+    broken = f"user {witness['user']!r} runs {tasks} when user {witness['left']!r} leaves"
+    return by_margin(margin, 0 if exact else tolerance, "nobody loses when another leaves", broken, method, witness, name)
 
 
 def without(instance: Instance, n: int) -> Instance:

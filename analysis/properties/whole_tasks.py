@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, by_margin, undecided
 
 ROUNDING, METHOD = 1e-9, "by direct computation"
 """A number in floating point is whole within the first."""
@@ -33,28 +33,26 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
     instance, arcs, x = h.instance, h.instance.arcs, np.array(h.x, dtype=float)
     if not instance.single_variant or np.abs(x - np.round(x)).max(initial=0.0) > ROUNDING:
         why = "the tasks are not whole" if instance.single_variant else "users have several variants"
-        return Verdict("", None, np.nan, f"not decided: it is about whole tasks in one way, and {why}", METHOD)
+        return undecided(f"it is about whole tasks in one way, and {why}", METHOD)
     bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
     margin, witness = 0.0, (0, 0, 0.0)
     for m in np.flatnonzero(tasks > 0.5).tolist():
-        factor = instance.weights / instance.weights[m]
-        there = _whole_tasks(h, factor[:, None, None] * bundles[m])
+        factor = (instance.weights / instance.weights[m])[:, None, None]
         left = []
-        for a in (a for a in range(*arcs.owner.indptr[m : m + 2]) if x[a] > 0.5):
-            less, i = bundles[m].copy(), arcs.server[a]
-            less[i] -= np.array(h.demand[a], float)
-            runs = there.sum(axis=1) - there[:, i] + _whole_tasks(h, factor[:, None, None] * less)[:, i]
-            left.append(np.minimum(runs, instance.max_tasks))
+        for a in (a for a in h.own(m) if x[a] > 0.5):
+            less = bundles[m].copy()
+            less[arcs.server[a]] -= np.array(h.demand[a], float)
+            left.append(np.minimum(_whole_tasks(h, factor * less).sum(axis=1), instance.max_tasks))
         more = np.where(np.arange(instance.N) == m, -np.inf, extreme(left, axis=0) - tasks)
         n = int(np.argmax(more / unit))
         if more[n] / unit[n] > margin:
             margin, witness = float(more[n] / unit[n]), (n, m, float(more[n] + tasks[n]))
     n, m, better = witness
-    if not margin > tolerance:
-        return Verdict("", True, margin, "nobody would run more whole tasks with another's resources less a task", METHOD)
     one, other = instance.users[n], instance.users[m]
-    sentence = f"user {one!r} runs {tasks[n]:.6g} tasks, and {better:.6g} with the resources of user {other!r} less a task"
-    return Verdict("", False, margin, sentence, METHOD, {"user": one, "other": other, "tasks": tasks[n], "better": better})
+    held = "nobody would run more whole tasks with another's resources less a task"
+    broken = f"user {one!r} runs {tasks[n]:.6g} tasks, and {better:.6g} with the resources of user {other!r} less a task"
+    witness = {"user": one, "other": other, "tasks": tasks[n], "better": better}
+    return by_margin(margin, tolerance, held, broken, METHOD, witness)
 
 
 def _whole_tasks(h: Holdings, bundles: Any) -> Any:
