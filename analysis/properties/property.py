@@ -41,8 +41,8 @@ class Property:
     ----------
     name : what verdicts call it, those without a name too
     function : `f(allocation)`, or `f(holdings, tolerance)` where it computes in rationals too (the arrays of `holdings`,
-        analysis/holdings.py, are floats, or Fractions with the tolerance 0); it returns a Verdict, True or False, or a number: the margin, which is
-        positive where the property is violated and at most 0 where it holds, as of `claim`
+        analysis/holdings.py, are floats, or Fractions with the tolerance 0). It returns a Verdict, True or False, or a number:
+        the margin, which is positive where the property is violated and at most 0 where it holds, as of `claim`
     """
 
     name: str
@@ -54,7 +54,7 @@ class Property:
         return ((self.function.__doc__ or "").strip().splitlines() or [""])[0]
 
     def verdict(self, h: Holdings, tolerance: float) -> Verdict:
-        """The verdict on an allocation with its bundles; violations up to `tolerance` count as rounding, in rationals none does."""
+        """The verdict on an allocation with its bundles; violations up to `tolerance` are rounding, in rationals none is."""
         arguments = (h, 0 if h.exact else tolerance) if _needed(self.function) == 2 else (h.allocation,)
         try:
             found = self.function(*arguments)

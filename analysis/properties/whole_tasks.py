@@ -35,19 +35,18 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
         why = "the tasks are not whole" if instance.single_variant else "users have several variants"
         return undecided(f"it is about whole tasks in one way, and {why}", METHOD)
     bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
-    margin, witness = 0.0, (0, 0, 0.0)
-    for m in np.flatnonzero(tasks > 0.5).tolist():
-        factor = (instance.weights / instance.weights[m])[:, None, None]
+    margin, n, m, better = 0.0, 0, 0, 0.0
+    for holder in np.flatnonzero(tasks > 0.5).tolist():
+        factor = (instance.weights / instance.weights[holder])[:, None, None]
         left = []
-        for a in (a for a in h.own(m) if x[a] > 0.5):
-            less = bundles[m].copy()
+        for a in (a for a in h.own(holder) if x[a] > 0.5):
+            less = bundles[holder].copy()
             less[arcs.server[a]] -= np.array(h.demand[a], float)
             left.append(np.minimum(_whole_tasks(h, factor * less).sum(axis=1), instance.max_tasks))
-        more = np.where(np.arange(instance.N) == m, -np.inf, extreme(left, axis=0) - tasks)
-        n = int(np.argmax(more / unit))
-        if more[n] / unit[n] > margin:
-            margin, witness = float(more[n] / unit[n]), (n, m, float(more[n] + tasks[n]))
-    n, m, better = witness
+        more = np.where(np.arange(instance.N) == holder, -np.inf, extreme(left, axis=0) - tasks)
+        k = int(np.argmax(more / unit))
+        if more[k] / unit[k] > margin:
+            margin, n, m, better = float(more[k] / unit[k]), k, holder, float(more[k] + tasks[k])
     one, other = instance.users[n], instance.users[m]
     held = "nobody would run more whole tasks with another's resources less a task"
     broken = f"user {one!r} runs {tasks[n]:.6g} tasks, and {better:.6g} with the resources of user {other!r} less a task"
