@@ -1,7 +1,7 @@
 """What was measured of solvers: time, accuracy, losses, residuals over time, growth, and memory. Plain numbers in, Axes out."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,18 +16,15 @@ if TYPE_CHECKING:
 
 __all__ = ["front", "growth", "histories", "intervals", "losses", "memory", "reached", "swatch"]
 
+Points: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
+"""For each method points of its curve."""
+
 EXACT = 1e-17
 """Where a residual of 0 stands on a logarithmic axis."""
 
 
 @checked
-def front(
-    points: Mapping[str, Sequence[tuple[float, float]]],
-    ax: "Axes | None" = None,
-    *,
-    order: Sequence[str] = (),
-    key: bool = True,
-) -> "Axes":
+def front(points: Points, ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True) -> "Axes":
     """Time against verified residual, and the Pareto front: the points than which none is both faster and more accurate.
 
     A residual of 0 is drawn at 1e-17.
@@ -47,19 +44,12 @@ def front(
     """
     shown = {method: sorted(p for p in own if np.isfinite(p[1])) for method, own in sorted(points.items())}
     shown = {method: own for method, own in shown.items() if own}
-    ax = style.one_axes_beside(ax, 4.0, [*shown, ""]) if key else style.one_axes(ax, 4.0, 3.2)
-    styles, handles = style.lines(order or list(shown)), []
-    for method, own in shown.items():
-        told = ", ".join(f"{seconds:.3g} s to {residual:.1e}" for seconds, residual in own)
-        look = {**styles[method], "markersize": 6.5, "linewidth": 0.8, "zorder": 3}
-        handles += ax.plot(*_visible(own), label=method, gid=hint(f"{method}: {told}"), **look)
-    best = _front([point for own in shown.values() for point in own])
-    if best:
-        look = {"drawstyle": "steps-post", "color": style.GREY, "linewidth": 3.0, "zorder": 1}
+    told = {method: ", ".join(f"{seconds:.3g} s to {residual:.1e}" for seconds, residual in own) for method, own in shown.items()}
+    curves = {method: _visible(own) for method, own in shown.items()}
+    ax = _curves(curves, told, ax, order, key, "largest residual", markersize=6.5, linewidth=0.8, zorder=3)
+    if best := _front([point for own in shown.values() for point in own]):
+        look: dict[str, Any] = {"drawstyle": "steps-post", "color": style.GREY, "linewidth": 3.0, "zorder": 1}
         ax.plot(*_visible(best), gid=hint("Pareto front"), **look)
-    _scale(ax, "largest residual")
-    if key and handles:
-        style.legend(ax, handles, list(shown))
     return ax
 
 
@@ -79,11 +69,7 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 
 @checked
 def losses(
-    points: Mapping[str, tuple[float, float, float]],
-    ax: "Axes | None" = None,
-    *,
-    order: Sequence[str] = (),
-    key: bool = True,
+    points: Mapping[str, tuple[float, float, float]], ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True
 ) -> "Axes":
     """Time against what users have of their exact share: a line from the worst part to the mean one.
 
@@ -98,28 +84,16 @@ def losses(
     >>> axes.lines[1].get_ydata().tolist()
     [0.4, 0.9]
     """
-    ax = style.one_axes_beside(ax, 4.0, list(points)) if key else style.one_axes(ax, 4.0, 3.2)
-    styles, handles = style.lines(order or sorted(points)), []
-    for method, (seconds, worst, mean) in sorted(points.items()):
-        told = f"{method}: {seconds:.3g} s, worst {worst:.3g}, mean {mean:.3g}"
-        look = {**styles[method], "markersize": 6.5, "linewidth": 1.2, "linestyle": "-"}
-        handles += ax.plot([seconds, seconds], [worst, mean], label=method, gid=hint(told), **look)
-    style.tidy(ax, "both", "processor seconds", "part of the exact share")
-    ax.set(xscale="log", ylim=(0.0, None))
-    style.decades(ax.xaxis, *ax.get_xlim())
-    if key:
-        style.legend(ax, handles, sorted(points))
+    curves = {method: np.array([[seconds, seconds], [worst, mean]]) for method, (seconds, worst, mean) in points.items()}
+    told = {m: f"{seconds:.3g} s, worst {worst:.3g}, mean {mean:.3g}" for m, (seconds, worst, mean) in points.items()}
+    look: dict[str, Any] = {"markersize": 6.5, "linewidth": 1.2, "linestyle": "-"}
+    ax = _curves(curves, told, ax, order, key, "part of the exact share", "processor seconds", **look)
+    ax.set(yscale="linear", ylim=(0.0, None))
     return ax
 
 
 @checked
-def histories(
-    traces: Mapping[str, Sequence[tuple[float, float]]],
-    ax: "Axes | None" = None,
-    *,
-    order: Sequence[str] = (),
-    key: bool = True,
-) -> "Axes":
+def histories(traces: Points, ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True) -> "Axes":
     """How what an algorithm measures falls with time.
 
     Parameters
@@ -134,18 +108,12 @@ def histories(
     [0.01, 1e-05]
     """
     points = {method: _visible(trace, 1e-6) for method, trace in traces.items()}
-    told = {method: f"{method}: {own[1][-1]:.1e} after {own[0][-1]:.3g} s" for method, own in points.items()}
+    told = {method: f"{own[1][-1]:.1e} after {own[0][-1]:.3g} s" for method, own in points.items()}
     return _curves(points, told, ax, order, key, "its own measure", markevery=0.15)
 
 
 @checked
-def reached(
-    points: Mapping[str, Sequence[tuple[float, float]]],
-    ax: "Axes | None" = None,
-    *,
-    order: Sequence[str] = (),
-    key: bool = True,
-) -> "Axes":
+def reached(points: Points, ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True) -> "Axes":
     """Accuracy against time: the residual that is reached after so many seconds.
 
     Parameters
@@ -160,18 +128,12 @@ def reached(
     [0.1, 0.2]
     """
     found = {method: _visible(own, 1e-6) for method, own in points.items()}
-    told = {m: f"{m}: {', '.join(f'{residual:.0e} after {spent:.3g} s' for spent, residual in own)}" for m, own in points.items()}
+    told = {m: ", ".join(f"{residual:.0e} after {spent:.3g} s" for spent, residual in own) for m, own in points.items()}
     return _curves(found, told, ax, order, key, "largest residual")
 
 
 @checked
-def growth(
-    seconds: Mapping[str, Sequence[tuple[float, float]]],
-    ax: "Axes | None" = None,
-    *,
-    order: Sequence[str] = (),
-    key: bool = True,
-) -> "Axes":
+def growth(seconds: Points, ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True) -> "Axes":
     """How time grows with the size of instances.
 
     Parameters
@@ -186,7 +148,7 @@ def growth(
     [1000.0, 10000.0]
     """
     points = {method: np.maximum(np.array(own).T, 1e-6) for method, own in seconds.items()}
-    told = {m: f"{m}: {', '.join(f'{spent:.3g} s at {arcs:.0e}' for arcs, spent in own)}" for m, own in seconds.items()}
+    told = {method: ", ".join(f"{spent:.3g} s at {arcs:.0e}" for arcs, spent in own) for method, own in seconds.items()}
     return _curves(points, told, ax, order, key, "seconds", "arcs")
 
 
@@ -204,19 +166,14 @@ def _curves(
     ax = style.one_axes_beside(ax, 4.0, list(points)) if key else style.one_axes(ax, 4.0, 3.2)
     styles, handles = style.lines(order or sorted(points)), []
     for method, own in sorted(points.items()):
-        handles += ax.plot(*own, label=method, gid=hint(told[method]), **styles[method], **look)
-    _scale(ax, measure, across)
-    if key:
-        style.legend(ax, handles, sorted(points))
-    return ax
-
-
-def _scale(ax: "Axes", measure: str, across: str = "seconds") -> None:
-    """What grows to the right and what is to be small upwards, both logarithmic."""
+        handles += ax.plot(*own, label=method, gid=hint(f"{method}: {told[method]}"), **styles[method] | look)
     style.tidy(ax, "both", across, measure)
     ax.set(xscale="log", yscale="log")
     style.decades(ax.xaxis, *ax.get_xlim())
     style.decades(ax.yaxis, *ax.get_ylim())
+    if key and handles:
+        style.legend(ax, handles, sorted(points))
+    return ax
 
 
 @checked
@@ -236,10 +193,7 @@ def memory(peaks: Mapping[str, tuple[float, float]], ax: "Axes | None" = None) -
         ax.barh(k, most, 0.7, color=style.COLOURS[5], gid=hint(f"{name}: median {half:,.0f} MB, largest {most:,.0f} MB"))
         ax.plot([half, half], [k - 0.35, k + 0.35], color=style.DARK, linewidth=2.0)
     style.tidy(ax, "x", "peak memory, MB (bar: largest, mark: median)")
-    ax.set_yticks(range(len(names)), style.fitted(names, style.WIDEST), fontsize=style.SMALL)
-    ax.tick_params(axis="y", length=0)
-    ax.invert_yaxis()
-    return ax
+    return _named_rows(ax, names)
 
 
 @checked
@@ -262,6 +216,11 @@ def intervals(means: Mapping[str, tuple[float, float, float]], ax: "Axes | None"
     style.tidy(ax, "x", "mean seconds (mark) and its 95 % interval (line)")
     ax.set_xscale("log")
     style.decades(ax.xaxis, *ax.get_xlim())
+    return _named_rows(ax, names)
+
+
+def _named_rows(ax: "Axes", names: list[str]) -> "Axes":
+    """The Axes with the names of rows on the left, the first one on top."""
     ax.set_yticks(range(len(names)), style.fitted(names, style.WIDEST), fontsize=style.SMALL)
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
