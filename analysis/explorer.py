@@ -7,7 +7,7 @@ slider; every answer is in the page already.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from html import escape
 from importlib.resources import files
 from itertools import groupby
@@ -39,8 +39,6 @@ WIDTH, HIGH, LEFT, LETTER = 160.0, 16.0, 42.0, 5.2
 """Of a server's bars: all, the height of one, the names of resources, and the width of a letter."""
 
 SWATCH = "<svg viewBox='0 0 16 10'><rect width=16 height=10 fill='url(#u{})' stroke='#333' stroke-width=.5 /></svg>"
-
-Cell = Callable[[Allocation], str]
 
 
 @dataclass(frozen=True)
@@ -88,30 +86,19 @@ def _columns(answers: Mapping[str, Allocation]) -> Iterator[_Column]:
 
 
 class _Page:
-    """The parts of the page."""
+    """The parts of the page; users with colours of their own are those with the largest dominant shares, in their order."""
 
     def __init__(self, comparison: MechanismComparison, columns: Sequence[_Column]) -> None:
         self.comparison, self.columns, self.instance = comparison, columns, comparison.instance
-        self.answers = {label: one for column in columns for label, one in column.answers.items()}
-        self.drawn = {
-            label: aggregate_allocation(one) if one.instance.K > SERVERS else one for label, one in self.answers.items()
-        }
-        self.shares = {id(one): dominant_share(one) for one in self.answers.values()}
-        self.told = {
-            id(one): (without_rounding(one.tasks), without_rounding(self.shares[id(one)])) for one in self.answers.values()
-        }
-        self.bars = {id(self.answers[label]): _Bars(one, self.coloured) for label, one in self.drawn.items()}
-
-    @cached_property
-    def coloured(self) -> list[int]:
-        """The users with colours of their own: those with the largest dominant shares, in their order."""
-        most = np.max([*self.shares.values()], axis=0)
-        return sorted(np.argsort(-most, kind="stable")[:COLOURED].tolist())
+        answers = {label: one for column in columns for label, one in column.answers.items()}
+        most = np.max([dominant_share(one) for one in answers.values()], axis=0)
+        coloured = sorted(np.argsort(-most, kind="stable")[:COLOURED].tolist())
+        self.answers = {label: _Answer(one, coloured) for label, one in answers.items()}
 
     def text(self) -> str:
         """All of it."""
         template = Template((files("fairalloc.analysis") / "templates" / "explorer.html").read_text(encoding="utf-8"))
-        names = next(iter(self.bars.values())).names
+        names = next(iter(self.answers.values())).names
         return template.substitute(
             title=escape(f"Who gets what: {self.instance.name or 'an instance'}"),
             patterns="".join(map(_pattern, range(COLOURED + 1))),
@@ -138,33 +125,24 @@ class _Page:
         return f"<th scope=col>{escape(column.title)}{told}</th>"
 
     def _rows(self) -> Iterator[str]:
-        here = max((one.instance for one in self.drawn.values()), key=lambda instance: instance.K)
-        yield self._row("answer", _answer)
+        here = max((one.drawn for one in self.answers.values()), key=lambda instance: instance.K)
+        yield self._row("answer", _Answer.outcome)
         yield self._part("What users take of every server")
         for i in range(min(here.K, SERVERS)):
             count = f" ({here.counts[i]:,})" if here.counts[i] > 1 else ""
-            yield self._row(here.servers[i] + count, partial(self._of_server, i))
+            yield self._row(here.servers[i] + count, partial(_Answer.of_server, i=i))
         yield from self._more(here.K - SERVERS, "servers")
         yield self._part("Tasks of every user, and the largest part of a resource of all servers that they take")
         for n, user in list(enumerate(self.instance.users))[:USERS]:
-            yield self._row(user, partial(self._tasks, n))
+            yield self._row(user, partial(_Answer.of_user, n=n))
         yield from self._more(self.instance.N - USERS, "users")
         yield self._part("Prices of each resource, as parts of the sum of all (of several rounds the first; -: none)")
         for i, server in list(enumerate(self.instance.servers))[:SERVERS]:
-            yield self._row(server, partial(_prices, i))
+            yield self._row(server, partial(_Answer.prices, i=i))
         yield from self._more(self.instance.K - SERVERS, "servers")
         yield self._part("Properties, and what violates them")
         for name, found in self.comparison.verdicts.items():
             yield self._cells(name, {label: _verdict(found[label]) if label in found else "" for label in self.answers})
-
-    def _of_server(self, i: int, one: Allocation) -> str:
-        return self.bars[id(one)].of_server(i)
-
-    def _tasks(self, n: int, one: Allocation) -> str:
-        tasks, share = (float(values[n]) for values in self.told[id(one)])
-        bar = f"<rect y=1 width={100 * min(share, 1.0):.1f} height=4 fill='#0072B2' />"
-        drawn = f"<svg viewBox='0 0 100 6' preserveAspectRatio=none style='height:6px'>{bar}</svg>"
-        return f"<span class=number>{tasks:.6g} ({100 * share:.1f} %)</span>{drawn}"
 
     def _more(self, count: int, what: str) -> Iterator[str]:
         if count > 0:
@@ -173,7 +151,7 @@ class _Page:
     def _part(self, title: str) -> str:
         return f"<tr class=part><th colspan={len(self.columns) + 1}>{escape(title)}</th></tr>"
 
-    def _row(self, head: str, cell: Cell) -> str:
+    def _row(self, head: str, cell: Callable[["_Answer"], str]) -> str:
         return self._cells(head, {label: cell(one) for label, one in self.answers.items()})
 
     def _cells(self, head: str, cells: Mapping[str, str]) -> str:
@@ -188,27 +166,47 @@ def _steps(column: int, inner: Sequence[str]) -> str:
     return "".join(f"<div data-column={column} data-step={j}{hidden[j]}>{own}</div>" for j, own in enumerate(inner))
 
 
-class _Bars:
-    """The bars of one answer."""
+class _Answer:
+    """The cells of one answer."""
 
     def __init__(self, one: Allocation, coloured: Sequence[int]) -> None:
-        self.instance: Instance = one.instance
-        rest = np.setdiff1d(np.arange(self.instance.N), coloured)
-        others = [one.used[rest].sum(axis=0)] if len(rest) else []
-        self.used = np.array([*one.used[list(coloured)], *others])
-        self.names = [(k, self.instance.users[n]) for k, n in enumerate(coloured)]
+        self.one, self.tasks, self.shares = one, without_rounding(one.tasks), without_rounding(dominant_share(one))
+        shown = aggregate_allocation(one) if one.instance.K > SERVERS else one
+        self.drawn: Instance = shown.instance
+        rest = np.setdiff1d(np.arange(self.drawn.N), coloured)
+        others = [shown.used[rest].sum(axis=0)] if len(rest) else []
+        self.used = np.array([*shown.used[list(coloured)], *others])
+        self.names = [(k, self.drawn.users[n]) for k, n in enumerate(coloured)]
         self.names += [(COLOURED, f"{len(rest):,} other users")] if len(rest) else []
+
+    def outcome(self) -> str:
+        return escape(f"{self.one.outcome} by {self.one.method}, residual {error_text(self.one.residual)}")
+
+    def of_user(self, n: int) -> str:
+        """Tasks and dominant share of user n."""
+        share = float(self.shares[n])
+        bar = f"<rect y=1 width={100 * min(share, 1.0):.1f} height=4 fill='#0072B2' />"
+        drawn = f"<svg viewBox='0 0 100 6' preserveAspectRatio=none style='height:6px'>{bar}</svg>"
+        return f"<span class=number>{float(self.tasks[n]):.6g} ({100 * share:.1f} %)</span>{drawn}"
+
+    def prices(self, i: int) -> str:
+        """Those of server i."""
+        prices = self.one.prices
+        if prices is None or i >= self.one.instance.K or not (np.isfinite(prices).all() and prices.sum() > 0):
+            return "-"
+        parts = zip(self.one.instance.resources, 100 * prices[i] / prices.sum(), strict=True)
+        told = [f"{resource} {part:.1f} %" for resource, part in parts if part >= 0.05]
+        return f"<span class=number>{escape(', '.join(told) or '0 %')}</span>"
 
     def of_server(self, i: int) -> str:
         """Its resources, one bar below the other."""
-        here = self.instance
+        here = self.drawn
         if i >= here.K:
             return "in the pool above"
         there = np.flatnonzero(here.pools[i] > 0)
-        bars = (
-            self._bar(1 + row * HIGH, here.resources[r], self.used[:, i, r] / here.pools[i, r]) for row, r in enumerate(there)
-        )
-        return f"<svg viewBox='0 0 {WIDTH:g} {HIGH * len(there) + 2:g}' role=img>{''.join(bars)}</svg>"
+        parts = self.used[:, i, there] / here.pools[i, there]
+        bars = "".join(self._bar(1 + row * HIGH, here.resources[r], parts[:, row]) for row, r in enumerate(there))
+        return f"<svg viewBox='0 0 {WIDTH:g} {HIGH * len(there) + 2:g}' role=img>{bars}</svg>"
 
     def _bar(self, y: float, resource: str, parts: Sequence[float]) -> str:
         all_of_it, box = WIDTH - LEFT - 2, f"y={y:g} height={HIGH - 3:g}"
@@ -242,18 +240,6 @@ def _pattern(k: int) -> str:
     lines, ink = "" if k == COLOURED else HATCHES[k % len(HATCHES)], "#fff" if colour in DARK_COLOURS else "#333"
     area = f"<rect width=8 height=8 fill='{colour}' /><path d='{lines}' stroke='{ink}' stroke-width=.8 fill=none />"
     return f"<pattern id=u{k} width=8 height=8 patternUnits=userSpaceOnUse>{area}</pattern>"
-
-
-def _answer(one: Allocation) -> str:
-    return escape(f"{one.outcome} by {one.method}, residual {error_text(one.residual)}")
-
-
-def _prices(i: int, one: Allocation) -> str:
-    if one.prices is None or i >= one.instance.K or not (np.isfinite(one.prices).all() and one.prices.sum() > 0):
-        return "-"
-    parts = zip(one.instance.resources, 100 * one.prices[i] / one.prices.sum(), strict=True)
-    told = [f"{resource} {part:.1f} %" for resource, part in parts if part >= 0.05]
-    return f"<span class=number>{escape(', '.join(told) or '0 %')}</span>"
 
 
 def _verdict(found: Verdict) -> str:
