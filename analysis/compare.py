@@ -117,7 +117,7 @@ def compare(
 
     Raises
     ------
-    UnknownName, InstanceError : there is no such mechanism or property; no mechanism is named, or one twice
+    UnknownName, InstanceError : there is no such mechanism or property; no mechanism is named, or one twice; or a property twice
 
     Examples
     --------
@@ -133,7 +133,9 @@ def compare(
     verdicts: dict[str, dict[str, Verdict]] = {}
     for asked, (label, one) in product(properties, allocations.items()):
         verdict = check(one, asked, time_limit=time_limit)
-        verdicts.setdefault(verdict.property, {})[label] = verdict
+        if label in verdicts.setdefault(verdict.property, {}):
+            raise InstanceError(f"two properties are called {verdict.property!r}, but each row needs a name of its own")
+        verdicts[verdict.property][label] = verdict
     return MechanismComparison(instance, allocations, refused, verdicts)
 
 

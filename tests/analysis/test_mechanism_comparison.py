@@ -82,6 +82,11 @@ def test_parameters_tell_two_of_the_same_mechanism_apart():
         made.grid("weights")
 
 
+def test_no_property_takes_the_row_of_another():
+    with pytest.raises(fa.InstanceError, match="two properties are called '<lambda>'"):
+        fa.compare(ROUNDS, ["drfh"], properties=[lambda answer: False, lambda answer: True])
+
+
 def test_a_limit_that_is_too_short_leaves_a_word():
     made = fa.compare(fa.generators.generic(300, 40, 3), ["drfh"], time_limit=1e-6)
     rows = {row[0]: row[1:] for row in made.grid().rows}
