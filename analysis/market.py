@@ -27,7 +27,7 @@ from functools import cached_property
 
 import numpy as np
 
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.models.allocation import Allocation
@@ -150,11 +150,13 @@ def market(allocation: Allocation) -> PricedAllocation:
 def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
     """At some prices nothing is left unsold, everybody spends its budget and nobody can do better (nb; Z Prop 5)."""
     if allocation.mechanism not in ("", "nb"):
-        return Verdict("market", None, np.nan, f"not decided: {allocation.mechanism!r} is no market", "by name")
+        return undecided(f"{allocation.mechanism!r} is no market", "by name", "market")
     method = "prices of the allocation or of a linear program; residuals by direct computation"
     try:
         found = market(allocation)
     except FairallocError as error:
+        if np.all(allocation.tasks > 0):  # users who buy nothing are a finding, else no prices were found
+            return undecided(str(error), method, "market")
         return Verdict("market", False, np.inf, f"no equilibrium: {error}", method)
     if found.residual <= tolerance:
         return Verdict("market", True, found.residual, "a market equilibrium", method, {"prices": found.prices})
