@@ -187,12 +187,12 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         made = LeximinCertificate(_name(item), x, cast(tuple[ExactRound, ...], solution.proof))
     if given is None:
         return made
+    unique = not isinstance(item, MaxMin | Utilitarian) or isinstance(item, Uniform)
     near: Certificate = made
-    by_value = isinstance(item, MaxMin | Utilitarian) and not isinstance(item, Uniform)
-    if by_value:
+    if not unique:
         near = _near_value(made, item.values(given), item.values(Allocation(home, np.array(solution.x, dtype=float))), tolerance)
-        by_value = not (isinstance(made, ProgramCertificate) and isinstance(item, Utilitarian) and _is_unique(made, home))
-    near = near if by_value else _near_tasks(made, given, tolerance)
+        unique = isinstance(item, Utilitarian) and isinstance(made, ProgramCertificate) and _is_unique(made, home)
+    near = _near_tasks(made, given, tolerance) if unique else near
     return near if given.x_exact is None else made
 
 
@@ -217,17 +217,16 @@ def _is_unique(certificate: ProgramCertificate, instance: Instance) -> bool:
     from flint import fmpq_mat
 
     arcs, proof = exact_arcs(instance), certificate.proof
-    rows = {j: k for k, j in enumerate([j for j, p in enumerate(proof.prices) if p])}
-    limits = {n: len(rows) + k for k, n in enumerate([n for n, z in enumerate(proof.limits) if z])}
+    priced = [row for row, price in enumerate((*proof.prices, *proof.limits)) if price]
     columns = []
     for n, load in zip(arcs.user, arcs.load, strict=True):
         if sum((part * proof.prices[j] for j, part in load), proof.limits[n]) == proof.worth[n]:
-            column = {rows[j]: part for j, part in load if j in rows} | ({limits[n]: Fraction(1)} if n in limits else {})
-            columns.append([as_flint(column.get(k, Fraction(0))) for k in range(len(rows) + len(limits))])
+            column = dict(load) | {arcs.rows + n: Fraction(1)}
+            columns.append([as_flint(column.get(row, 0)) for row in priced])
     return bool(columns) and fmpq_mat(columns).rank() == len(columns)
 
 
-def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float) -> Certificate:
+def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float, which: str = "") -> Certificate:
     """The certificate, where the allocation has its tasks, which are unique; a user without any is told by what it runs alone."""
     tasks = np.array([float(u) for u in exact_arcs(given.instance).tasks(certificate.x)])
     alone = np.where(tasks > 0, 0.0, np.maximum.reduceat(given.instance.arcs.gamma, given.instance.arcs.first))
@@ -235,7 +234,7 @@ def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float) -
     n = int(np.argmax(far))
     if not far[n] <= tolerance:
         user = given.instance.users[n]
-        raise Refuted(f"user {user!r} runs {given.tasks[n]:g} tasks, but {tasks[n]:g} in the exact answer")
+        raise Refuted(f"user {user!r} runs {given.tasks[n]:g} tasks, but {tasks[n]:g} in the exact answer{which}")
     return replace(certificate, about=f"the tasks of the allocation differ by at most {far[n]:.1e}, relative")
 
 
@@ -279,13 +278,12 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
         start = "not decided: " if residual <= tolerance else ""
         raise Refuted(f"{start}no exact levels have the pattern of the allocation, whose residual is {residual:.3g}")
     tasks = exact_arcs(domain).tasks(x)
-    far = float(max(np.abs(given.tasks - [float(u) for u in tasks]) / given.tasks))
-    if not far <= tolerance:
-        raise Refuted(f"the exact answer with the pattern of the allocation is {far:.3g} away, relative")
-    about = "" if given.x_exact is not None else f"the tasks of the allocation differ by at most {far:.1e}, relative"
+    made: Certificate
     if domain.single_variant:
-        return LevelsCertificate(item.id, x, tasks, cast(Rationals, proof), about=about)
-    return PricesCertificate(item.id, x, tasks, cast(tuple[ExactLayer, ...], proof), about=about)
+        made = LevelsCertificate(item.id, x, tasks, cast(Rationals, proof))
+    else:
+        made = PricesCertificate(item.id, x, tasks, cast(tuple[ExactLayer, ...], proof))
+    return made if given.x_exact is not None else _near_tasks(made, given, tolerance, " with its pattern")
 
 
 def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) -> Certificate:

@@ -23,6 +23,7 @@ marginal utility g_n.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, ClassVar
 
 from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
@@ -183,8 +184,8 @@ class ExactServer:
     def finite_gap(self, alpha: Fraction, A: Fraction, B: Fraction, kappa: Rationals) -> tuple[Fraction, list[Fraction]]:
         """A bound on the gap at a server with finite alpha and prices kappa (R,) as levels, and (n,) q_n rounded down to STEP."""
         beta = max(alpha, Fraction(1))
-        mu = [_power(value, beta) if value else as_ball(Fraction(0)) for value in kappa]
-        terms = [(_power(A / z, alpha) if A else as_ball(Fraction(0)), as_ball(B / z)) for z in self.z]
+        mu = [_power(value, beta) for value in kappa]
+        terms = [(_power(A / z, alpha), as_ball(B / z)) for z in self.z]
         g = [first + second for first, second in terms]
         for k in [k for k, value in enumerate((A, B)) if value]:
             visible = any(_upper(pair[k] / own) > VISIBLE for pair, own in zip(terms, g, strict=True))
@@ -194,17 +195,13 @@ class ExactServer:
         require(priced, "a server has no price for one of its users")
         require(all(self._is_visible(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
         gaps = [self._gain(mu, g)]
-        least = self._cheapest([as_ball(Fraction(0)) if value is None else value for value in q])
+        least = self._cheapest([as_ball(0) if value is None else value for value in q])
         for value, low, part, t in zip(q, least, self.own, self.wanted, strict=True):
             gaps += [t] if value is None else [min(t, _upper(1 - value)), min(part, _upper(1 - low.min(as_ball(1)) / value))]
-        known: dict[tuple[bool, ...], list[Any]] = {}
+        known = cache(lambda fuller: self._ratios([m * here for m, here in zip(mu, fuller, strict=True)], g, beta))
         for n, gains in enumerate(self.gains):
             for gain in {gain for gain in gains if gain}:
-                fuller = tuple(other < gain for other in gains)
-                if fuller not in known:
-                    left = [m if here else as_ball(Fraction(0)) for m, here in zip(mu, fuller, strict=True)]
-                    known[fuller] = self._ratios(left, g, beta)
-                value = known[fuller][n]
+                value = known(tuple(other < gain for other in gains))[n]
                 gaps.append(min(gain, self.wanted[n], Fraction(1) if value is None else _upper(1 - value)))
         ratios = [Fraction(0) if value is None else point_as_fraction(value.mid()) // STEP * STEP for value in q]
         return max(Fraction(0), *gaps), ratios
@@ -223,7 +220,7 @@ class ExactServer:
 
     def _prices(self, mu: list[Any]) -> list[Any]:
         """(n,) P."""
-        return [sum((as_ball(w) * m for w, m in zip(row, mu, strict=True) if w), as_ball(Fraction(0))) for row in self.w]
+        return [sum((as_ball(w) * m for w, m in zip(row, mu, strict=True) if w), as_ball(0)) for row in self.w]
 
     def _is_visible(self, r: int, mu: list[Any]) -> bool:
         paid = zip(self.w, self._prices(mu), strict=True)
@@ -231,18 +228,19 @@ class ExactServer:
 
     def _gain(self, mu: list[Any], g: list[Any]) -> Fraction:
         satisfied = [t <= SATISFIED for t in self.wanted]
-        prices, total = self._prices(mu), sum(mu, as_ball(Fraction(0)))
+        prices, total = self._prices(mu), sum(mu, as_ball(0))
         gaps = [t for t, out in zip(self.wanted, satisfied, strict=True) if out]
         known = list(zip(g, self._cheapest(prices), satisfied, strict=True))
         for factor in [own / p for own, p, out in zip(g, prices, satisfied, strict=True) if not out]:
             worth = [own.min(factor * p) if out else own for own, p, out in known]
-            value = sum((as_ball(part) * own for part, own in zip(self.y, worth, strict=True)), as_ball(Fraction(0)))
+            value = sum((as_ball(part) * own for part, own in zip(self.y, worth, strict=True)), as_ball(0))
             gaps.append(_upper(1 - value / (factor * total)))
         return max(gaps)
 
 
 def _power(base: Fraction, exponent: Fraction) -> Any:
-    return (as_ball(exponent) * as_ball(base).log()).exp()
+    """A ball around the power; 0 for the base 0."""
+    return as_ball(0) if base == 0 else (as_ball(exponent) * as_ball(base).log()).exp()
 
 
 def _upper(ball: Any) -> Fraction:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from fairalloc.analysis.certificates.certificate import Certificate, Refuted, check_prices, feasible, require, short
+from fairalloc.analysis.certificates.certificate import Certificate, Refuted, dual_bound, feasible, require, short
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
@@ -76,19 +76,14 @@ def _check_round(
     part: ExactNestedRound, arcs: ExactArcs, tree: ExactTree, floors: Sequence[Fraction], base: Rationals, active: set[int]
 ) -> None:
     """The dual solution is feasible, and worth what the active nodes have at the level and all others at their floors."""
-    check_prices(arcs, part.prices)
-    sizes = len(part.rising) == len(part.floors) == len(floors) and len(part.limits) == len(arcs.limits)
-    require(sizes, "a round has the wrong number of dual values")
-    require(min(*part.rising, *part.floors, *part.limits) >= 0, "a dual value is negative")
+    costs, value = dual_bound(arcs, part.prices, part.limits)
+    require(len(part.rising) == len(part.floors) == len(floors), "a round has the wrong number of dual values")
+    require(min(*part.rising, *part.floors) >= 0, "a dual value is negative")
     require(all(k in active for k, y in enumerate(part.rising) if y), "a node that is not active has a dual value")
     require(sum(part.rising) == 1, "the active nodes of a round are not worth 1 together")
     require(all(f > 0 for f, w in zip(floors, part.floors, strict=True) if w), "a node without a floor has a price for it")
-    require(
-        all(t is not None for t, z in zip(arcs.limits, part.limits, strict=True) if z), "a limit that is not there has a price"
-    )
     worth = [y + w for y, w in zip(part.rising, part.floors, strict=True)]
-    for own, q, z in zip(tree.above, arcs.cheapest(part.prices), part.limits, strict=True):
-        require(sum(worth[k] * share for k, share in own.items()) <= q + z, "a task is worth more than it costs")
-    value = sum(part.prices) + sum(z * t for z, t in zip(part.limits, arcs.limits, strict=True) if t is not None)
+    for own, cost in zip(tree.above, costs, strict=True):
+        require(sum(worth[k] * share for k, share in own.items()) <= cost, "a task is worth more than it costs")
     kept = sum(y * (b + part.level) + w * f for y, b, w, f in zip(part.rising, base, part.floors, floors, strict=True))
     require(value == kept, "the prices of a round leave an excess")
