@@ -7,11 +7,10 @@ r"""Why nb and alpha-fair give what they give: prices and budgets (common/dualit
 
 import numpy as np
 
-from fairalloc.analysis.explanations.costs import SAME, Costs, cleaned
+from fairalloc.analysis.explanations.costs import SAME, Costs, cleaned, scaled
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, proved_by, refused
 from fairalloc.formulations.common.duality_gap import first_order_gain, reference_prices
-from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
 from fairalloc.models.numbers import Floats
 
@@ -55,11 +54,8 @@ def _prices(subject: Subject, marginal: Floats) -> tuple[list[float], float]:
     if not known:
         raise refused(subject, "it has no prices that prove it; solve again by a method that gives prices")
     best = int(np.argmin(gains))
-    p, tasks = known[best].ravel(), allocation.tasks
-    free = tasks < instance.max_tasks * (1.0 - AT_LIMIT)
-    paid = float((cheapest(instance, p) * tasks)[free].sum())
-    scale = float((marginal * tasks)[free].sum()) / paid if paid > 0 else 1.0
-    return (p * scale).tolist(), gains[best]
+    p = known[best].ravel()
+    return (p * scaled(instance, p, allocation.tasks, marginal)).tolist(), gains[best]
 
 
 def _of_user(subject: Subject, prices: list[float], budget: float, costs: Costs, n: int) -> list[Sentence]:

@@ -66,9 +66,7 @@ def _of_user(subject: Subject, known: Bottlenecks, n: int) -> Sentence:
         text = f"{user} runs {tasks_of(tasks)}, all that it asked for: it has nothing to complain of."
         return Sentence(text, "user", known.source, facts)
     resource, part, entitled = subject.domain.resources[j], known.part[n], known.entitled[n]
-    text = (
-        f"{user} runs {tasks_of(tasks)}: it is held back by {resource}, which is full, and gets {said(part)} of it; "
-        f"it is entitled to {said(entitled)}, so its complaint is not justified."
-    )
+    text = f"{user} runs {tasks_of(tasks)}: it is held back by {resource}, which is full, and gets {said(part)} of it"
+    text += f"; it is entitled to {said(entitled)}, so its complaint is not justified."
     server = subject.domain.servers[0]
     return Sentence(text, "user", known.source, {**facts, "server": server, "resource": resource, "part": part})

@@ -1,8 +1,7 @@
 """What tasks cost at given prices, arc by arc, in rationals or in floating point; sentences about capacities and servers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Number, Sentence, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.formulations.lexicographic.rule import AT_LIMIT
+from fairalloc.models.exact.rationals import ExactArcs, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["NOISE", "SAME", "Costs", "Priced", "cleaned"]
+__all__ = ["NOISE", "SAME", "Costs", "Priced", "cleaned", "scaled"]
 
 MOST_SERVERS = 6
 """Servers of a user that get a sentence of their own."""
@@ -46,27 +46,26 @@ class Costs:
     exact: bool
 
     @cached_property
-    def _columns(self) -> Any:
-        return self.instance.arcs.load.tocsc()
+    def _exact(self) -> ExactArcs:
+        return exact_arcs(self.instance)
 
-    def load(self, a: int) -> list[tuple[int, Number]]:
-        """Pairs (i R + r, part) of what a task on arc a takes."""
+    def load(self, a: int) -> Mapping[int, Number]:
+        """{i R + r: part} of what a task on arc a takes."""
         if self.exact:
-            return list(exact_arcs(self.instance).load[a])
-        start, end = self._columns.indptr[a : a + 2]
-        rows, parts = self._columns.indices[start:end].tolist(), self._columns.data[start:end].tolist()
-        return list(zip(rows, parts, strict=True))
+            return dict(self._exact.load[a])
+        load = self.instance.arcs.load
+        here = slice(*load.indptr[a : a + 2])
+        return dict(zip(load.indices[here].tolist(), load.data[here].tolist(), strict=True))
 
     def cost(self, a: int, prices: Sequence[Number]) -> Number:
         """What a task on arc a costs at prices (K R,)."""
-        return sum((part * prices[row] for row, part in self.load(a)), Fraction(0) if self.exact else 0.0)
+        return sum(part * prices[row] for row, part in self.load(a).items())
 
     def arcs_of(self, n: int) -> list[int]:
-        first, last = np.searchsorted(self.instance.arcs.user, [n, n + 1])
-        return list(range(int(first), int(last)))
+        return list(range(*self.instance.arcs.owner.indptr[n : n + 2].tolist()))
 
     def tasks(self, n: int) -> Number:
-        return sum((self.x[a] for a in self.arcs_of(n)), Fraction(0) if self.exact else 0.0)
+        return sum(self.x[a] for a in self.arcs_of(n))
 
     def priced(self, prices: Sequence[Number], rows: Sequence[int] | None = None) -> list[Priced]:
         """The resources with a price (K R,), the dearest first; `rows` are i R + r of those that count, None = all."""
@@ -86,8 +85,7 @@ class Costs:
         paid = load.data * prices[load.row] > NOISE * least[arcs.user[load.col]]
         felt = np.zeros(len(prices), bool)
         felt[load.row[paid]] = True
-        felt &= arcs.load @ x >= 1.0 - LEFT
-        return felt
+        return felt & (arcs.load @ x >= 1.0 - LEFT)
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
         """Sentences on a user whom prices (K R,) hold back: on each server the priced resources that its tasks need."""
@@ -99,7 +97,7 @@ class Costs:
             servers.setdefault(int(self.instance.arcs.server[a]), []).append(a)
         result = []
         for i, here in list(servers.items())[:MOST_SERVERS]:
-            rows = sorted({row for a in here for row, _ in self.load(a)})
+            rows = sorted({row for a in here for row in self.load(a)})
             held = self.priced(prices, rows)
             tasks, own = sum(self.x[a] for a in here), min(cost[a] for a in here)
             server = self.instance.servers[i]
@@ -114,15 +112,21 @@ class Costs:
             run, own = sum(self.x[a] for a in rest), min(cost[a] for a in rest)
             text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(own)} on each"
             facts = {"servers": names, "tasks": run, "cheapest": own}
-            result.append(Sentence(f"{text} of them", "server", "prices", facts))
+            result.append(Sentence(f"{text} of them", "server", source, facts))
         return result
+
+
+def scaled(instance: Instance, prices: Floats, tasks: Floats, worth: Floats) -> float:
+    """The factor of prices (K R,) with which users below their limits pay what they add, (N,) `worth` a task."""
+    free = tasks < instance.max_tasks * (1.0 - AT_LIMIT)
+    paid = float((cheapest(instance, prices) * tasks)[free].sum())
+    return float((worth * tasks)[free].sum()) / paid if paid > 0 else 1.0
 
 
 def cleaned(instance: Instance, x: Floats) -> list[float]:
     """(A,) the tasks without what solvers leave of 0."""
-    arcs = instance.arcs
-    tasks = (arcs.owner @ x)[arcs.user]
-    result: list[float] = np.where(x > NOISE * np.minimum(arcs.gamma, tasks), x, 0.0).tolist()
+    tasks = (instance.arcs.owner @ x)[instance.arcs.user]
+    result: list[float] = np.where(x > NOISE * np.minimum(instance.arcs.gamma, tasks), x, 0.0).tolist()
     return result
 
 

@@ -9,13 +9,12 @@
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fairalloc.analysis.explanations.costs import Costs
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, proved_by, refused
 from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.nested_nb import NestedNashBargaining
-from fairalloc.models.instance import Instance
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.judge import proved
 
@@ -65,29 +64,19 @@ def _of_quota(guarantee: float, asked: float, share: float) -> str:
 
 def _of_users(subject: Subject, left: float) -> Iterator[Sentence]:
     """`left` is the part of a full capacity that may be left; NotApplicable where a user could run more."""
-    domain, tasks = subject.domain, subject.allocation.tasks
-    full = (domain.arcs.load @ np.maximum(subject.allocation.x, 0.0)) >= 1.0 - left
+    domain, tasks, x = subject.domain, subject.allocation.tasks, np.maximum(subject.allocation.x, 0.0)
+    costs, full = Costs(domain, x.tolist(), False), domain.arcs.load @ x >= 1.0 - left
     for n in subject.users:
         runs, facts = f"{domain.users[n]} runs {tasks_of(float(tasks[n]))}", {"user": domain.users[n], "tasks": float(tasks[n])}
         if tasks[n] >= domain.max_tasks[n] * (1.0 - FULL):
             yield Sentence(f"{runs}, all that it asked for.", "user", "instance", facts)
             continue
-        names = list(_held_by(domain, n, full))
+        rows = sorted({row for a in costs.arcs_of(n) for row in costs.load(a) if full[row]})
+        places = [divmod(row, domain.R) for row in rows]
+        names = [domain.resources[r] + f" on {domain.servers[i]}" * (domain.K > 1) for i, r in places]
         if not names:
             raise refused(subject, f"user {domain.users[n]!r} could run more: nothing that its tasks need is full")
         bargained = isinstance(subject.item, NestedNashBargaining)
         rule = "by its weight" if bargained else "and more would take from a node with no more, or from its group's other users"
         held = f"{joined(names)}, which {'is' if len(names) == 1 else 'are'} full"
         yield Sentence(f"{runs}: its tasks need {held}, {rule}.", "user", "prices", {**facts, "full": names})
-
-
-def _held_by(domain: Instance, n: int, full: NDArray[np.bool_]) -> Iterator[str]:
-    """The full resources that its arcs need, by names."""
-    arcs, load = domain.arcs, domain.arcs.by_arc.tocsr()
-    rows: set[int] = set()
-    for a in range(*arcs.owner.indptr[n : n + 2].tolist()):
-        own = load.indices[load.indptr[a] : load.indptr[a + 1]]
-        rows |= set(own[full[own]].tolist())
-    for row in sorted(rows):
-        server, resource = divmod(row, domain.R)
-        yield domain.resources[resource] if domain.K == 1 else f"{domain.resources[resource]} on {domain.servers[server]}"

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.certificates.program import ProgramCertificate
-from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, cleaned
+from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, cleaned, scaled
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
-from fairalloc.models.numbers import Floats
 
 __all__ = ["explain_program"]
 
@@ -70,25 +69,19 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
         prices = np.maximum(allocation.prices.ravel(), 0.0)
     elif not isinstance(item, Uniform):
         raise refused(subject, reason or "it has no prices that prove it; solve again by a method that gives prices")
-    prices = prices * _scale(subject, prices)
     q = cheapest(domain, prices)
-    worth = q if isinstance(item, MaxMin) else domain.weights
+    if isinstance(item, MaxMin):
+        y = float((q / item.rate(domain)).sum())
+        scale = 1.0 / y if y > 0 else 1.0
+    else:
+        scale = scaled(domain, prices, allocation.tasks, domain.weights)
+    prices = prices * scale  # users are worth 1 together, or who is below its limit pays what it adds
+    worth = q * scale if isinstance(item, MaxMin) else domain.weights
     value = next(iter(item.values(allocation).values()))
     limited = frozenset(np.flatnonzero(allocation.tasks >= (1.0 - AT_LIMIT) * domain.max_tasks).tolist())
     text = proved_by(f"the prices of {allocation.method or 'the allocation'}", residual)
     costs = Costs(domain, cleaned(domain, allocation.x), False)
     return DualSolution(costs, prices.tolist(), worth.tolist(), limited, value, "prices", text)
-
-
-def _scale(subject: Subject, prices: Floats) -> float:
-    """What brings prices to units of the value: users are worth 1 together, or who is below its limit pays what it adds."""
-    item, tasks, q = subject.item, subject.allocation.tasks, cheapest(subject.domain, prices)
-    if isinstance(item, MaxMin):
-        y = float((q / item.rate(subject.domain)).sum())
-        return 1.0 / y if y > 0 else 1.0
-    free = tasks < (1.0 - AT_LIMIT) * subject.domain.max_tasks
-    paid = float((q * tasks)[free].sum())
-    return float((subject.domain.weights * tasks)[free].sum()) / paid if paid > 0 else 1.0
 
 
 def _of_prices(subject: Subject, known: DualSolution) -> Sentence:
@@ -135,7 +128,7 @@ def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any
     text = f"{instance.users[n]} runs {tasks_of(costs.tasks(n))}, what fits into {said(part)} of every server."
     result = [Sentence(text, "user", known.source, {**facts, "part": part})]
     for a in costs.arcs_of(n)[:MOST_SERVERS]:
-        used = {row: sum(costs.x[b] * dict(costs.load(b)).get(row, 0) for b in costs.arcs_of(n)) for row, _ in costs.load(a)}
+        used = {row: sum(costs.x[b] * costs.load(b).get(row, 0) for b in costs.arcs_of(n)) for row in costs.load(a)}
         full = [instance.resources[row % instance.R] for row, value in used.items() if float(value) >= 1.0 - AT_LIMIT]
         server = instance.servers[instance.arcs.server[a]]
         what = f"its part of {joined(full)} is full" if full else "nothing of its part is full"

@@ -15,6 +15,7 @@ and the users of earlier rounds keep theirs.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -160,16 +161,13 @@ def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float)
 
 def _of_rounds(rounds: Rounds, users: Sequence[int]) -> list[Sentence]:
     """A sentence for each round, first those in which the given users stop where there are many; limits are put together."""
-    known: list[list[int]] = []
-    for k, layer in enumerate(rounds.layers):
-        alone = not any(layer.prices)
-        together = alone and known and not any(rounds.layers[known[-1][-1]].prices)
-        known[-1].append(k) if together else known.append([k])
-    wanted = [ks for ks in known if any(n in set(rounds.layers[k].users) for k in ks for n in users)]
+    priced = [any(layer.prices) for layer in rounds.layers]
+    known = [list(ks) for _, ks in groupby(range(len(priced)), key=lambda k: k if priced[k] else -1)]
+    wanted = [ks for ks in known if any(set(users) & set(rounds.layers[k].users) for k in ks)]
     others = [ks for ks in known if ks not in wanted]
     chosen = sorted([*wanted, *others[: max(MOST_ROUNDS - len(wanted), 0)]])
     result = [_of_round(rounds, ks) for ks in chosen]
-    if any(any(layer.prices) for layer in rounds.layers):
+    if any(priced):
         result.append(Sentence(MEANING, "note", rounds.source))
     if more := len(known) - len(chosen):
         result.append(Sentence(f"{more} more rounds are left out here.", "note", rounds.source, {"more_rounds": more}))
