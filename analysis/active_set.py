@@ -189,8 +189,7 @@ def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
     prices = reference_prices(allocation, marginal).ravel()
     reduced = (arcs.load.T @ prices) / marginal[arcs.user] - 1.0
     held = np.isclose(tasks, instance.max_tasks, rtol=STRICT, atol=0.0)
-    least = np.full(instance.N, np.inf)
-    np.minimum.at(least, arcs.user, reduced)
+    least = np.minimum.reduceat(reduced, arcs.first)
     if np.any(held & (least >= -STRICT)):
         return None
     open_ = reduced - np.where(held, least, 0.0)[arcs.user] <= STRICT
@@ -220,8 +219,7 @@ def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: F
     here = levels.derivatives(y, levels_at(levels, y))
     excess, pull, share = here.excess, here.pull, here.share
     held = np.isclose(allocation.tasks, instance.max_tasks, rtol=STRICT, atol=0.0)
-    least = np.full(instance.N, np.inf)
-    np.minimum.at(least, arcs.user, excess)
+    least = np.minimum.reduceat(excess, arcs.first)
     if np.any(held[arcs.user] & (np.abs(excess) <= STRICT)) or np.any(held & (least >= 0)) or np.any(~held & (least < -STRICT)):
         return None
     _refuse_free_splits(allocation, held, excess)

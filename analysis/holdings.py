@@ -104,16 +104,12 @@ class Holdings:
     @cached_property
     def alone(self) -> Any:
         """(N,) tasks that the best arc of each user could run alone: the unit of margins."""
-        result = self.zeros(self.instance.N)
-        np.maximum.at(result, self.instance.arcs.user, self.gamma)
-        return result
+        return np.maximum.reduceat(self.gamma, self.instance.arcs.first)
 
     @cached_property
     def tasks(self) -> Any:
         """(N,) tasks of each user."""
-        result = self.zeros(self.instance.N)
-        np.add.at(result, self.instance.arcs.user, self.x)
-        return result
+        return np.add.reduceat(self.x, self.instance.arcs.first)
 
     @cached_property
     def bundles(self) -> Any:

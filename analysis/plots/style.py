@@ -117,21 +117,17 @@ def size_beside(width: float, names: list[str]) -> tuple[float, float]:
 
 def several_axes(ax: Any, count: int, width: float, height: float) -> NDArray[Any]:
     """(count,) the Axes given, or those of a new figure with panels of this size in inches, at most BESIDE side by side."""
+    if count == 0:
+        raise InstanceError("there is nothing to draw: the figure would have no panel")
     if ax is None:
-        return _panels(count, width, height)
+        columns, rows = min(count, BESIDE), -(-count // BESIDE)
+        return grid_axes(_figure(columns * width, rows * height), [height] * rows, columns, count)
     given = np.ravel(np.array(ax, dtype=object))
     if len(given) != count:
         raise InstanceError(f"ax holds {len(given)} Axes, but the figure has {count} panels")
     for one in given:
         axes_given(one)
     return given
-
-
-def _panels(count: int, width: float, height: float) -> NDArray[Any]:
-    if count == 0:
-        raise InstanceError("there is nothing to draw: the figure would have no panel")
-    columns, rows = min(count, BESIDE), -(-count // BESIDE)
-    return grid_axes(_figure(columns * width, rows * height), [height] * rows, columns, count)
 
 
 def grid_axes(figure: Any, heights: Sequence[float], columns: int, count: int) -> NDArray[Any]:

@@ -113,14 +113,13 @@ def _asked(property: Any, allocation: Allocation) -> str | Mechanism | Property:
         return own
     if isinstance(property, str):
         names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
-        if property not in names:
-            if allocation.rule is not None and property == allocation.rule.id:
-                return mechanism_of(allocation)
-            if property in MECHANISM_PROPERTIES:
-                place = "check_mechanism checks it of a mechanism"
-                raise UnknownName(f"there is no property {property!r} of one allocation: {place}")
-            raise UnknownName(no_such("property", property, names, f"the properties are {', '.join(names)}"))
-        return PROPERTIES.get(property, property)
+        if property in names:
+            return PROPERTIES.get(property, property)
+        if allocation.rule is not None and property == allocation.rule.id:
+            return mechanism_of(allocation)
+        if property in MECHANISM_PROPERTIES:
+            raise UnknownName(f"there is no property {property!r} of one allocation: check_mechanism checks it of a mechanism")
+        raise UnknownName(no_such("property", property, names, f"the properties are {', '.join(names)}"))
     if callable(property):
         return Property(getattr(property, "__name__", type(property).__name__), property)
     raise InstanceError(f"the property is {shown(property)}, but it must be a name, a mechanism or a function of an allocation")
@@ -129,9 +128,9 @@ def _asked(property: Any, allocation: Allocation) -> str | Mechanism | Property:
 def _checked(property: Property, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:  # noqa: A002
     name = property.name
     if not allocation.has_point:
-        holds, margin = (None, np.nan) if name == "non-wastefulness" else (False, np.inf)
-        sentence = f"{'not decided' if holds is None else 'not feasible'}: there is no point"
-        return Verdict(name, holds, margin, sentence, "x is not a number")
+        if name == "non-wastefulness":
+            return undecided("there is no point", "x is not a number", name)
+        return Verdict(name, False, np.inf, "not feasible: there is no point", "x is not a number")
     h = Holdings(allocation, exact)
     if property in FEASIBLE and (basic := PROPERTIES["feasibility"].verdict(h, tolerance)).holds is False:
         return replace(basic, property=name, margin=np.inf)
@@ -147,7 +146,7 @@ def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     if not h.exact and infeasibility(h.allocation) == np.inf:
         sentence = "not feasible: the tasks are out of the range of numbers"
         return Verdict("", False, np.inf, sentence, "direct computation in floating point")
-    where = {"capacity": _load(h) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
+    where = {"capacity": ratio(h.used, h.pools) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
     where["floor"] = np.where(h.floors > 0, 1 - ratio(h.tasks, h.floors), -1)
     rule = max(where, key=lambda key: where[key].max())
     margin = where[rule].max()
@@ -155,11 +154,6 @@ def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     witness, sentence = _broken(rule, h, *map(int, place))
     method = "rational arithmetic" if h.exact else "direct computation in floating point"
     return by_margin(margin, tolerance, "feasible", f"not feasible: {sentence}", method, witness)
-
-
-def _load(h: Holdings) -> Any:
-    """(K, R) used part of each capacity."""
-    return ratio(h.used, h.pools)
 
 
 def _broken(rule: str, h: Holdings, k: int, r: int = 0) -> tuple[dict[str, object], str]:
@@ -201,7 +195,7 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     instance, arcs, unit = h.instance, h.instance.arcs, h.alone
     x = h.allocation.x if h.exact else np.maximum(h.allocation.x, 0.0)  # a tiny negative entry frees capacity for others
     near = replace(h, allocation=replace(h.allocation, x=x, bundles=None))
-    keep = near.tasks / max(1, _load(near).max(), (near.tasks / h.limits).max())
+    keep = near.tasks / max(1, ratio(near.used, near.pools).max(), (near.tasks / h.limits).max())
     capped = np.isfinite(instance.max_tasks)
     answer = maximum(*_improvements(h, keep, capped), h.exact)
     if answer is None:

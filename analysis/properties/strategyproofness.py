@@ -230,11 +230,11 @@ class _MisreportSearch:
     def __init__(
         self, truth: Instance, quick: AllocationRule, exact: AllocationRule | None, name: str, tolerance: float, seed: int
     ) -> None:
-        self.truth, self.quick, self.exact, self.name = truth, quick, exact, name
+        self.truth, self.quick, self.name = truth, quick, name
         self.tolerance = tolerance if exact is not None else max(tolerance, NOISE)
         self.rng, self.tried, self.left, self.best = np.random.default_rng(seed), 0, 0, -np.inf
         self.honest = quick(truth)
-        self.honest_exact = None if exact is None else exact(truth)
+        self.confirming = (quick, self.honest) if exact is None else (exact, exact(truth))
         self.reports = [list(self._single_changes(n)) for n in range(truth.N)]
 
     def verdict(self, trials: int, most: int) -> Verdict:
@@ -294,7 +294,7 @@ class _MisreportSearch:
 
     def _confirmed(self, reports: dict[int, Report]) -> Verdict | None:
         """Step 3: the verdict of a misreport by which the whole coalition gains, in rationals where the mechanism has them."""
-        answer, honest = (self.quick, self.honest) if self.exact is None else (self.exact, self.honest_exact)
+        answer, honest = self.confirming
         try:
             verdict = misreporting(self.truth, _misreport(reports), answer, self.tolerance, honest)
         except FairallocError:
