@@ -5,6 +5,7 @@ not optimal (solvers/exact/simplex.py), so that the value is exactly the optimum
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -87,8 +88,9 @@ def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
     highs = _highspy().Highs()
     for name, value in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():
         highs.setOptionValue(name, value)
-    pass_lp(highs, LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf)))
-    highs.run()
+    with suppress(RuntimeError):  # HiGHS refuses large coefficients: then it has no status and no basis
+        pass_lp(highs, LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf)))
+        highs.run()
     return highs
 
 

@@ -85,7 +85,8 @@ class Costs:
         paid = load.data * prices[load.row] > NOISE * least[arcs.user[load.col]]
         felt = np.zeros(len(prices), bool)
         felt[load.row[paid]] = True
-        return felt & (arcs.load @ x >= 1.0 - LEFT)
+        felt &= arcs.load @ x >= 1.0 - LEFT
+        return felt
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
         """Sentences on a user whom prices (K R,) hold back: on each server the priced resources that its tasks need."""

@@ -84,7 +84,7 @@ def test_parameters_tell_two_of_the_same_mechanism_apart():
 
 def test_no_property_takes_the_row_of_another():
     with pytest.raises(fa.InstanceError, match="two properties are called '<lambda>'"):
-        fa.compare(ROUNDS, ["drfh"], properties=[lambda answer: False, lambda answer: True])
+        fa.compare(KHAMSE, ["drfh"], properties=[lambda answer: False, lambda answer: True])
 
 
 def test_a_limit_that_is_too_short_leaves_a_word():

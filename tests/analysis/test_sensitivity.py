@@ -297,6 +297,11 @@ def test_what_jumps_at_0_is_said():
     assert np.isnan(found.down[:, 1, 1]).all()
 
 
+def test_capacities_too_small_for_the_coefficients_of_a_solver():
+    found = fa.sensitivity(solve(Instance([[1, 2], [2, 1]], [["9e-200", "9e-200"]]), "utilitarian"))
+    np.testing.assert_allclose(found.up[:, 0], np.array([[-1, 2], [2, -1]]) / 3)
+
+
 def test_a_frame_and_a_table():
     pytest.importorskip("pandas")
     allocation = solve(generators.generic(3, 2, 2), "drfh")
