@@ -16,7 +16,7 @@ from fairalloc.models.transformations.aggregation import aggregate_allocation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["allocation", "size"]
+__all__ = ["allocation", "size", "stacked"]
 
 EACH, SERVERS, BARS, NAMED = 8, 12, 60, 60
 """So many users have a colour each. With more servers identical ones are one class; with more bars servers have no names;
@@ -99,17 +99,21 @@ def _by_dominant_resource(item: Allocation) -> tuple[list[str], Floats, list[dic
 
 
 def _bars(ax: "Axes", stack: _Stack) -> None:
-    instance, at, server = stack.item.instance, stack.at, stack.there[:, 0]
-    pools = instance.pools[server, stack.there[:, 1]]
-    parts = stack.used[:, server, stack.there[:, 1]] / pools
-    bottom = np.zeros(len(at))
-    handles = []
-    for name, part, look in zip(stack.names, parts, stack.looks, strict=True):
+    instance, (server, resource) = stack.item.instance, stack.there.T
+    stacked(ax, stack.at, stack.used[:, server, resource] / instance.pools[server, resource], stack.names, stack.looks)
+    style.name_ticks(ax, stack.at, [instance.resources[r] for r in resource], 1.0)
+    _server_names(ax, stack)
+
+
+def stacked(
+    ax: "Axes", at: Floats, parts: Floats, names: list[str], looks: list[dict[str, Any]], y: str = "part of the capacity"
+) -> None:
+    """Bars of the parts (names, bars) at these places, the first name below, and the legend in the same order."""
+    bottom, handles = np.zeros(len(at)), []
+    for name, part, look in zip(names, parts, looks, strict=True):
         handles.append(ax.bar(at, part, 0.85, bottom, label=name, **look))
         bottom += part
-    _finish(ax, handles, stack.names)
-    style.name_ticks(ax, at, [instance.resources[r] for r in stack.there[:, 1]], 1.0)
-    _server_names(ax, stack)
+    _finish(ax, handles, names, y=y)
 
 
 def _server_names(ax: "Axes", stack: _Stack) -> None:
@@ -142,7 +146,7 @@ def _bands(ax: "Axes", stack: _Stack) -> None:
     style.name_ticks(ax, np.arange(instance.R) * (instance.K + gap) + (instance.K - 1) / 2, list(instance.resources), instance.K)
 
 
-def _finish(ax: "Axes", handles: list[Any], names: list[str], label: str = "") -> None:
-    style.tidy(ax, x=label, y="part of the capacity")
+def _finish(ax: "Axes", handles: list[Any], names: list[str], x: str = "", y: str = "part of the capacity") -> None:
+    style.tidy(ax, x=x, y=y)
     ax.set_ylim(0, 1.05)
     style.legend(ax, handles[::-1], names[::-1])  # in the order of the stack

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
+from fairalloc.analysis.plots.bars import stacked
 from fairalloc.analysis.plots.shares import dominant_share
 from fairalloc.analysis.tradeoff import TradeOff
 from fairalloc.models.arguments import checked
@@ -141,17 +142,11 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
     ax = style.one_axes_beside(ax, min(0.6 + 0.62 * len(item.alphas) * (len(there) + 0.7), 9.0), names)
     groups = np.arange(len(item.alphas))[:, None] * (len(there) + 0.7)
     at = (groups + np.arange(len(there))).ravel()
-    bottom, handles = np.zeros(len(at)), []
-    for k, n in enumerate(users):
-        part = np.array([allocation.used[n, i, there] / instance.pools[i, there] for allocation in item.allocations]).ravel()
-        handles.append(ax.bar(at, part, 0.85, bottom, label=instance.users[n], **style.area(k)))
-        bottom += part
+    parts = np.hstack([allocation.used[users, i][:, there] / instance.pools[i, there] for allocation in item.allocations])
     (name,) = style.fitted([server], 2.0, style.LABEL)
-    style.tidy(ax, y=f"part of {name}")
+    stacked(ax, at, parts, names, [style.area(k) for k in range(len(users))], f"part of {name}")
     alphas = ["PS-DSF" if np.isinf(value) else f"$\\alpha$ = {value:g}" for value in item.alphas]
     style.headings(ax, groups[:, 0] + (len(there) - 1) / 2, alphas)
-    ax.set_ylim(0, 1.05)
-    style.legend(ax, handles[::-1], names[::-1])
     style.name_ticks(ax, at, [instance.resources[r] for r in there] * len(item.alphas), 1.0)
     return ax
 
