@@ -147,16 +147,14 @@ class Holdings:
         worth, arcs = self.zeros(len(bundles)), self.own(n)
         server = self.instance.arcs.server[arcs]
         for i in dict.fromkeys(server.tolist()):
-            rows = self.demand[arcs[server == i]]
-            worth = worth + (_alone(rows[0], bundles[:, i]) if len(rows) == 1 else self._packed(rows, bundles[:, i]))
+            worth = worth + self._packed(self.demand[arcs[server == i]], bundles[:, i])
         return np.minimum(worth, self.limits[n])
 
     def pooled_utilities(self, n: int, bundles: Any) -> Any:
         """(M,) what user n could run with bundles (M, R) if all lay on one server, in its usual variants."""
         bundles = self._with_own_time(n, bundles)
         rows = self.array(self.instance.exact.demands[n] if self.exact else self.instance.demands[n])
-        worth = _alone(rows[0], bundles) if len(rows) == 1 else self._packed(rows, bundles)
-        return np.minimum(worth, self.limits[n])
+        return np.minimum(self._packed(rows, bundles), self.limits[n])
 
     @cached_property
     def own_time(self) -> Any:
@@ -173,6 +171,9 @@ class Holdings:
         return result
 
     def _packed(self, rows: Any, bundles: Any) -> Any:
+        """(M,) the most tasks of the variants `rows` that bundles (M, R) can run."""
+        if len(rows) == 1:
+            return _alone(rows[0], bundles)
         return np.array([self._best(rows, bundle) for bundle in bundles], dtype=self.x.dtype)
 
     def _best(self, rows: Any, bundle: Any) -> Any:

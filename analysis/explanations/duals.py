@@ -42,7 +42,7 @@ of what it pays most for; answers that differ by less than the third are one."""
 
 @dataclass(frozen=True)
 class Binding:
-    """One row of a constraint with a positive dual, and (A,) what a task on each arc pays for it."""
+    """One row of a constraint, what it is about, its dual, and (A,) what a task on each arc pays for it."""
 
     name: str
     place: dict[str, str]
@@ -151,16 +151,15 @@ class Recorder:
 
 def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:
     rows = list(_rows_of_pyomo(session) if isinstance(session, PyomoSession) else _rows_of_cvxpy(session, domain))
-    largest = max((abs(dual) for _, _, dual, _ in rows), default=0.0)
-    dearest = np.max([np.abs(dual * slope) for _, _, dual, slope in rows], axis=0, initial=0.0) if rows else 0.0
-    for name, place, dual, slope in rows:
-        paid = np.abs(dual * slope)
-        if abs(dual) > SMALLEST * largest and (not paid.any() or np.any(paid > PART * dearest)):
-            yield Binding(name, place, abs(dual), dual * slope)
+    largest = max((row.dual for row in rows), default=0.0)
+    dearest = np.max([np.abs(row.paid) for row in rows], axis=0, initial=0.0) if rows else 0.0
+    for row in rows:
+        if row.dual > SMALLEST * largest and (not row.paid.any() or np.any(np.abs(row.paid) > PART * dearest)):
+            yield row
 
 
-def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[tuple[str, dict[str, str], float, Floats]]:
-    """(name, server and resource or user, dual, (A,) derivatives by x) of each row of each constraint."""
+def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[Binding]:
+    """The rows of all constraints, those with the dual 0 too."""
     x = session.model.var_dict["x"]
     for c in session.model.constraints:
         if c.label in OWN or type(c).__name__ not in ("Inequality", "Equality") or c.dual_value is None:
@@ -173,7 +172,8 @@ def _rows_of_cvxpy(session: CvxpySession, domain: Instance) -> Iterator[tuple[st
         duals = np.ravel(c.dual_value, order="F") * np.ones(size)
         for k in range(size):
             there = np.flatnonzero(slopes[:, k])
-            yield *_placed(c.label or str(c)[:60], k, size, domain, there.tolist()), float(duals[k]), slopes[:, k]
+            place = _placed(c.label or str(c)[:60], k, size, domain, there.tolist())
+            yield Binding(*place, abs(float(duals[k])), duals[k] * slopes[:, k])
 
 
 def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -> tuple[str, dict[str, str]]:
@@ -202,7 +202,7 @@ def _of_arc(label: str, k: int, domain: Instance) -> tuple[str, dict[str, str]]:
     return f"{label} of {user}{f', variant {arcs.variant[k]},' if several else ''} on {server}", {"user": user, "server": server}
 
 
-def _rows_of_pyomo(session: PyomoSession) -> Iterator[tuple[str, dict[str, str], float, Floats]]:
+def _rows_of_pyomo(session: PyomoSession) -> Iterator[Binding]:
     """As `_rows_of_cvxpy`, with the dual's sign such that what is positive is paid."""
     import pyomo.environ as pyo
     from pyomo.core.expr.calculus.derivatives import Modes, differentiate
@@ -218,7 +218,8 @@ def _rows_of_pyomo(session: PyomoSession) -> Iterator[tuple[str, dict[str, str],
         if used:
             slopes[[place[id(v)] for v in used]] = differentiate(row.body, wrt_list=used, mode=Modes.reverse_numeric)
         low, high = (np.inf if side is None else abs(pyo.value(row.body) - pyo.value(side)) for side in (row.lower, row.upper))
-        yield *_about(label, index), (-1.0 if low < high else 1.0) * abs(session.duals[row]), slopes
+        dual = abs(session.duals[row])
+        yield Binding(*_about(label, index), dual, (-dual if low < high else dual) * slopes)
 
 
 def _about(label: str, index: Any) -> tuple[str, dict[str, str]]:

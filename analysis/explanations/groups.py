@@ -33,16 +33,10 @@ def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
     return proved_by(source, residual), [*_of_groups(subject), *_of_users(subject, max(FULL, residual))]  # 2, 3
 
 
-def _tree(subject: Subject) -> Tree | None:
-    """Shares of nodes; None where dominant shares are not defined, as for several variants."""
-    plain = subject.domain.single_variant and subject.domain.same_everywhere
-    return Tree.of(subject.domain) if plain else None
-
-
 def _of_groups(subject: Subject) -> Iterator[Sentence]:
-    tree = _tree(subject)
-    if tree is None:
-        return
+    if not (subject.domain.single_variant and subject.domain.same_everywhere):
+        return  # dominant shares are not defined
+    tree = Tree.of(subject.domain)
     shares = tree.levels(subject.allocation.x) * tree.phi
     for k, name in enumerate(tree.groups.names):
         guarantee = float(tree.groups.guarantees[k])
