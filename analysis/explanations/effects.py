@@ -10,8 +10,6 @@ from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.numbers import Floats
 
-__all__ = ["explain_effects"]
-
 ARCS, CAPACITIES = 200, 40
 """Derivatives are computed for at most so many arcs and capacities: beyond, they take longer than solving."""
 
@@ -36,9 +34,8 @@ def explain_effects(subject: Subject) -> list[Sentence]:
         else:
             result.append(_of_capacity(subject, found, i, r, {**facts, "changes": sides}))
     if idle:
-        whose = "anybody's tasks" if _all(subject) else _whose(subject)
         users = [instance.users[n] for n in subject.users]
-        text = f"A little more or less of {_names(idle)} does not change {whose}."
+        text = f"A little more or less of {_names(idle)} does not change {_words(subject)[0]}."
         result.append(Sentence(text, "effect", "derivatives", {"capacities": idle, "users": users}))
     if unknown:
         text = f"What a little more or less of {_names(unknown)} changes is not known: {found.reason}."
@@ -53,11 +50,11 @@ def _names(capacities: Sequence[Mapping[str, Any]]) -> str:
 def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: dict[str, Any]) -> Sentence:
     instance, users = subject.instance, list(subject.users)
     names, more = [instance.users[n] for n in users], found.up[users, i, r]
+    _, nothing, helps_none = _words(subject)
     less = np.nan_to_num(found.down[users, i, r])
     load = float(subject.allocation.load[i, r])
-    what = _names([facts])
+    what, none = _names([facts]), instance.capacities[i, r] == 0
     each = " on each of its servers" if instance.counts[i] > 1 else ""
-    none = instance.capacities[i, r] == 0
     if none:
         what = f"there is no {what}"
     elif load < 1.0 - ROOM:
@@ -65,8 +62,7 @@ def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: di
         why = "somebody's own part of it is full" if own else "its total is what shares are parts of"
         what += f" has room ({load:.0%} used), but {why}"
     else:
-        what += " is full" if np.any(more > 0) else f" is full, but more of it alone {_helps_none(subject)}"
-    nothing = "nobody's tasks" if _all(subject) else f"none of {_whose(subject)}"
+        what += " is full" if np.any(more > 0) else f" is full, but more of it alone {helps_none}"
     right, left = _changes(names, more, nothing), _changes(names, -less, nothing)
     opposite = np.isfinite(found.two_sided[users, i, r]).all()
     back = "" if none else ", a unit less the opposite" if opposite else f"; a unit less {left}"
@@ -87,16 +83,10 @@ def _changes(names: list[str], side: Floats, nothing: str) -> str:
     return f"{joined(parts)} tasks" if parts else nothing
 
 
-def _whose(subject: Subject) -> str:
-    return f"the tasks of {subject.user}" if subject.user else "the tasks of these users"
-
-
-def _helps_none(subject: Subject) -> str:
-    """Said of the users that are explained: others may gain."""
-    if _all(subject):
-        return "helps nobody"
-    return f"does not help {subject.user}" if subject.user else "helps none of these users"
-
-
-def _all(subject: Subject) -> bool:
-    return len(subject.users) == subject.instance.N
+def _words(subject: Subject) -> tuple[str, str, str]:
+    """Tasks of the users that are explained, none of them, and what helps none of them: others may gain."""
+    if len(subject.users) == subject.instance.N:
+        return "anybody's tasks", "nobody's tasks", "helps nobody"
+    if subject.user:
+        return f"the tasks of {subject.user}", f"none of the tasks of {subject.user}", f"does not help {subject.user}"
+    return "the tasks of these users", "none of the tasks of these users", "helps none of these users"

@@ -15,8 +15,6 @@ from fairalloc.models.files.writing import write_file
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ENDINGS", "Panel", "composed", "element", "legend", "write_figure", "write_panels"]
-
 WIDTH, HEIGHT = 4.0, 3.1
 """Of a panel, in inches."""
 
@@ -69,6 +67,8 @@ def write_figure(figure: "Figure", file: str | Path) -> None:
 
 def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
     """All panels in one figure, at most BESIDE in a row (fewer that are wide), with one legend below."""
+    from matplotlib.lines import Line2D
+
     shown = [name for name in order if any(name in panel.names for panel in panels)]
     width = WIDTH if shown else 1.6 * WIDTH
     columns = min(len(panels), int(style.BESIDE * WIDTH / width))
@@ -82,17 +82,11 @@ def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
     for ax, panel in zip(style.grid_axes(figure, heights, columns, len(panels)), panels, strict=True):
         _draw(panel, ax)
     if shown:
-        _legend_below(figure, shown, order, beside)
+        looks = style.lines(order)
+        handles = [Line2D([], [], **looks[name]) for name in shown]
+        where: Any = {"loc": "lower center", "ncols": beside, "borderaxespad": 0.0}
+        figure.legend(handles, style.fitted(shown, style.WIDEST), **where, **style.LEGEND)
     return figure
-
-
-def _legend_below(figure: "Figure", shown: Sequence[str], order: Sequence[str], columns: int) -> None:
-    from matplotlib.lines import Line2D
-
-    looks = style.lines(order)
-    where: Any = {"loc": "lower center", "ncols": columns, "borderaxespad": 0.0}
-    handles = [Line2D([], [], **looks[name]) for name in shown]
-    figure.legend(handles, style.fitted(shown, style.WIDEST), **where, **style.LEGEND)
 
 
 def _draw(panel: Panel, ax: Any) -> None:
