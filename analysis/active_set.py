@@ -40,8 +40,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations, levels_at
 
-__all__ = ["Moves", "NotUnique", "derivatives_by_active_set", "moves"]
-
 UNUSED, FULL = 1e-7, 1e-5
 """Tasks, as a part of an arc's unit, that are taken for rounding, and the slack up to which a resource with a price is full."""
 

@@ -21,8 +21,6 @@ from fairalloc.models.numbers import without_rounding
 from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers import solve
 
-__all__ = ["MechanismComparison", "compare", "labels"]
-
 MEASURES = {"tasks": lambda one: one.tasks, "shares": dominant_share}
 WORDS = {True: "yes", False: "NO", None: "?"}
 

@@ -40,8 +40,6 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
 
-__all__ = ["STEPS", "Neighbours", "slopes"]
-
 STEP, FROM_0 = Fraction(1, 10**9), Fraction(1, 10**4)
 """The relative step of a re-solve in rationals, and where a capacity is 0; what it misses is of this order."""
 

@@ -27,8 +27,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import without_rounding
 from fairalloc.models.transformations.aggregation import aggregate_allocation
 
-__all__ = ["explorer_page"]
-
 COLOURED, USERS, SERVERS = 8, 40, 12
 """Users with colours of their own, users with rows, servers with rows: of more servers identical ones are one class."""
 

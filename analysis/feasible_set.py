@@ -18,8 +18,6 @@ from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["feasible_vertices"]
-
 BEYOND = 1e-8
 """A point is beyond a facet by more than this part of what a user can run alone."""
 

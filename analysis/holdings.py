@@ -23,8 +23,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 from fairalloc.models.transformations.own_time import own_time
 
-__all__ = ["Holdings", "Unsolved", "ratio"]
-
 
 class Unsolved(Exception):  # noqa: N818 (a finding, not an error)
     """A linear program was not solved, so the property is not decided."""

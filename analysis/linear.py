@@ -22,8 +22,6 @@ from fairalloc.models.exact.rationals import as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
 
-__all__ = ["DECIDED_BY", "Optimum", "maximum", "maximum_over_optima"]
-
 DECIDED_BY = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
 """The `method` of a verdict that rests on an optimum in floating point (False) or in rationals (True)."""
 

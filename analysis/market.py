@@ -40,8 +40,6 @@ from fairalloc.models.tables import Grid
 from fairalloc.models.transformations.own_time import own_time
 from fairalloc.solvers.options import Judging
 
-__all__ = ["PricedAllocation", "equilibrium", "market"]
-
 
 @dataclass(frozen=True)
 class PricedAllocation:

@@ -39,8 +39,6 @@ from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.solvers.running.time_limits import checked_limit
 
-__all__ = ["Sensitivity", "sensitivity"]
-
 ROUNDED = 1e-5
 """A derivative below this part of its tolerance is what rounding leaves of 0; derivatives in rationals are right to this part."""
 

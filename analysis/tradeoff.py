@@ -18,8 +18,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 
-__all__ = ["TradeOff", "tradeoff"]
-
 
 @dataclass(frozen=True)
 class TradeOff:

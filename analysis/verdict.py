@@ -7,8 +7,6 @@ from typing import Any
 
 from fairalloc.models.tables import Grid
 
-__all__ = ["FOR_ALL", "FOR_SOME", "Verdict", "by_margin", "for_the_answer_of", "undecided"]
-
 FOR_ALL, FOR_SOME = "for all", "for some"
 """Of which answers of a mechanism a verdict speaks; see also `for_the_answer_of`."""
 

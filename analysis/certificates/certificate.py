@@ -22,8 +22,6 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid
 
-__all__ = ["SCHEMA", "Certificate", "Refuted", "check_prices", "dual_bound", "feasible", "require", "short"]
-
 SCHEMA = "fairalloc-certificate/1"
 METHOD = "rational arithmetic, no solver"
 

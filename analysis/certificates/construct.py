@@ -58,8 +58,6 @@ from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 from fairalloc.solvers.options import allowed_user_error
 from fairalloc.solvers.running.time_limits import checked_limit, within
 
-__all__ = ["NotCertified", "certified_answer", "certify"]
-
 
 @dataclass(frozen=True)
 class NotCertified:

@@ -16,8 +16,6 @@ from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import rational
 
-__all__ = ["KINDS", "parse_certificate"]
-
 _EXACT = (LeximinCertificate, NestedCertificate, ProgramCertificate, JustifiedCertificate, LevelsCertificate, PricesCertificate)
 _OTHERS = (FillingCertificate, BoundsCertificate, ResidualCertificate)
 KINDS: dict[str, type[Certificate]] = {cls.kind: cls for cls in (*_EXACT, *_OTHERS)}

@@ -10,8 +10,6 @@ from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 
-__all__ = ["FillingCertificate"]
-
 
 @dataclass(frozen=True, repr=False)
 class FillingCertificate(Certificate):

@@ -35,8 +35,6 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exac
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 
-__all__ = ["VISIBLE", "LevelsCertificate", "ResidualCertificate", "residual_proof"]
-
 STEP = Fraction(1, 10**24)
 """The numbers of a residual certificate are rounded to multiples of this."""
 

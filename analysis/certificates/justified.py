@@ -14,8 +14,6 @@ from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 
-__all__ = ["JustifiedCertificate", "justified"]
-
 
 @dataclass(frozen=True, repr=False)
 class JustifiedCertificate(Certificate):

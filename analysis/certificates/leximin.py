@@ -23,8 +23,6 @@ from fairalloc.models.exact.proofs import ExactRound
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 
-__all__ = ["LeximinCertificate"]
-
 
 @dataclass(frozen=True, repr=False)
 class LeximinCertificate(Certificate):

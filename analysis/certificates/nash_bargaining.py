@@ -18,8 +18,6 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.models.instance import Instance
 
-__all__ = ["STEP", "BoundsCertificate", "log_value", "nb_gap"]
-
 STEP = Fraction(1, 10**15)
 """The value at x is rounded down to a multiple of this."""
 

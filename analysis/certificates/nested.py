@@ -25,8 +25,6 @@ from fairalloc.models.exact.trees import ExactTree
 from fairalloc.models.instance import Instance
 from fairalloc.models.transformations.guarantees import floors_as_guarantees
 
-__all__ = ["NestedCertificate"]
-
 
 @dataclass(frozen=True, repr=False)
 class NestedCertificate(Certificate):

@@ -26,8 +26,6 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import unit
 
-__all__ = ["PricesCertificate"]
-
 
 @dataclass(frozen=True, repr=False)
 class PricesCertificate(Certificate):

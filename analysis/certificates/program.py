@@ -21,8 +21,6 @@ from fairalloc.models.exact.proofs import ExactProgram
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 
-__all__ = ["ProgramCertificate"]
-
 
 @dataclass(frozen=True, repr=False)
 class ProgramCertificate(Certificate):

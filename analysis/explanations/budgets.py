@@ -14,8 +14,6 @@ from fairalloc.formulations.common.duality_gap import first_order_gain, referenc
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT
 from fairalloc.models.numbers import Floats
 
-__all__ = ["explain_budgets"]
-
 ENOUGH, SMALL = 1e-9, 5_000
 """Above this gain, a linear program looks for better prices than the allocation's on instances of up to so many arcs."""
 

@@ -14,8 +14,6 @@ from fairalloc.analysis.explanations.explanation import Number, Sentence, Subjec
 from fairalloc.analysis.explanations.rounds import PROVED, certificate_of, certified, proved_by, refused
 from fairalloc.models.exact.rationals import exact_arcs
 
-__all__ = ["explain_complaints"]
-
 
 @dataclass(frozen=True)
 class Bottlenecks:

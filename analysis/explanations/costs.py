@@ -15,8 +15,6 @@ from fairalloc.models.exact.rationals import ExactArcs, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = ["NOISE", "SAME", "Costs", "Priced", "cleaned", "scaled"]
-
 MOST_SERVERS = 6
 """Servers of a user that get a sentence of their own."""
 

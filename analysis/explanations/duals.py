@@ -30,8 +30,6 @@ from fairalloc.solvers.backends.pyomo import PyomoSession
 from fairalloc.solvers.lexicographic.rounds import POSITIVE, solve_edited_rounds
 from fairalloc.solvers.method import Limits, Stopped
 
-__all__ = ["explain_duals"]
-
 OWN = ("fairness", "level", "full", "open", "closed")
 """Constraints of a round that are the rule itself."""
 

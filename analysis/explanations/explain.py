@@ -31,8 +31,6 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.solvers.method import now
 from fairalloc.solvers.running.time_limits import checked_limit
 
-__all__ = ["explain"]
-
 KINDS = (
     (MaxMin | Utilitarian, explain_program),
     (Leximin, explain_rounds),

@@ -19,8 +19,6 @@ from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.tables import printable, width
 from fairalloc.solvers.method import now
 
-__all__ = ["MOST_NAMES", "Explanation", "Number", "Sentence", "Subject", "at_level", "by_weight", "joined", "said", "tasks_of"]
-
 Number: TypeAlias = Fraction | float
 
 MOST_USERS, MOST_NAMES = 20, 6

@@ -18,8 +18,6 @@ from fairalloc.formulations.nested_nb import NestedNashBargaining
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.judge import proved
 
-__all__ = ["explain_groups"]
-
 FULL = 1e-6
 """The part of a capacity, or of a limit or guarantee, that rounding may leave."""
 

@@ -20,8 +20,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.tree import Tree
 from fairalloc.solvers import solve
 
-__all__ = ["compared_with_peer"]
-
 RULES = {
     "kueue": "Kueue admits whoever has the least share of what is borrowed beyond nominal quotas, divided by its weight",
     "kai": "KAI gives deserved quotas first, and divides the rest by over-quota weights",

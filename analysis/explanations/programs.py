@@ -21,8 +21,6 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
 
-__all__ = ["explain_program"]
-
 
 @dataclass(frozen=True)
 class DualSolution:

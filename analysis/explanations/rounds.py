@@ -31,8 +31,6 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
 
-__all__ = ["EXACT", "PROVED", "REFUSED", "all_its_tasks", "certificate_of", "certified", "explain_rounds", "proved_by", "refused"]
-
 C = TypeVar("C", bound=Certificate)
 
 EXACT = 200

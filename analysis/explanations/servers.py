@@ -29,8 +29,6 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.ps_dsf import unit
 
-__all__ = ["explain_servers"]
-
 
 @dataclass(frozen=True)
 class Levels:

@@ -16,8 +16,6 @@ from fairalloc.models.transformations.aggregation import aggregate_allocation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["allocation", "size", "stacked"]
-
 EACH, SERVERS, BARS, NAMED = 8, 12, 60, 60
 """So many users have a colour each. With more servers identical ones are one class; with more bars servers have no names;
 more users than the last are drawn by resource."""

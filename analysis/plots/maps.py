@@ -16,8 +16,6 @@ from fairalloc.models.numbers import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["eligibility", "prices"]
-
 NUMBERS, CLASSES = 30, 40
 """Up to so many servers have their prices written into the map; up to so many classes are divided by lines."""
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["front", "growth", "histories", "intervals", "losses", "memory", "reached", "swatch"]
-
 Points: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
 """For each method points of its curve."""
 

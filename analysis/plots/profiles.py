@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["data_profiles", "hint", "performance_profiles", "size", "steps", "svg_element", "svg_text"]
-
 _SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}  # the same figure is the same bytes, with text as text
 _HINT = "hint: "
 

@@ -19,8 +19,6 @@ from fairalloc.models.numbers import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["convergence", "rounds"]
-
 MEASURES, TIMES = ("residual", "merit", "change", "error"), ("iteration", "seconds", "time")
 """What a trace tells of an iteration, the first that it has."""
 

@@ -24,8 +24,6 @@ from fairalloc.solvers.njc.pieces import as_floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["feasible_region", "solution_set"]
-
 FLAT = 1e-7
 """Facets whose planes differ by no more than this are one."""
 

@@ -14,8 +14,6 @@ from fairalloc.models.numbers import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["USERS", "dominant_share", "dominant_shares", "system_parts"]
-
 USERS = 40
 """Where there are more users than this, their shares are drawn as lines in the order of their size."""
 

@@ -17,8 +17,6 @@ from fairalloc.models.numbers import Floats, floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["QUANTITIES", "frontier", "server_shares", "sweep"]
-
 QUANTITIES = {
     "utilisation": "utilisation",
     "total": "tasks of all users",

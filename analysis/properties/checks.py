@@ -31,8 +31,6 @@ from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Judging, allowed_user_error
 from fairalloc.solvers.running.time_limits import checked_limit, within
 
-__all__ = ["BASIC", "PROPERTIES", "TOLERANCE", "check"]
-
 TOLERANCE = 1e-6
 """A violation up to here counts as rounding: the residual that accuracy "mid" promises."""
 

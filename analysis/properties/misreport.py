@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 
-__all__ = ["Misreport", "Vectors"]
-
 Vectors: TypeAlias = tuple[Rationals, ...]
 
 

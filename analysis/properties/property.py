@@ -27,8 +27,6 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, said, shown
 
-__all__ = ["MECHANISM_PROPERTIES", "Property", "as_property"]
-
 MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
 """What only a mechanism can have, not one allocation."""
 

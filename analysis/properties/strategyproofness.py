@@ -49,8 +49,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.own_time import own_time
 from fairalloc.solvers import METHODS, solve
 
-__all__ = ["check_mechanism", "gains", "leaving", "misreporting", "useful", "without"]
-
 AllocationRule: TypeAlias = Callable[[Instance], Allocation]
 
 FACTORS, DENOMINATORS = tuple(Fraction(v) for v in ("1/2", 2, "9/10", "10/9", "1/10", 10)), (1, 2, 3, 4, 6, 10, 100, 10**4)

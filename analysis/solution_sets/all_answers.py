@@ -16,8 +16,6 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
 
-__all__ = ["MULTIVALUED", "SEVERAL", "UNLISTED", "solution_set"]
-
 SEVERAL = ("alpha-pf-vds", "njc", "ps-dsf", "ps-dsf-tdm")
 """The mechanisms of the papers that may have several answers, which are listed where they can be."""
 

@@ -16,8 +16,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import is_vector, rational
 from fairalloc.models.tables import Grid
 
-__all__ = ["Best", "SolutionSet"]
-
 
 class Best(NamedTuple):
     """The largest value of an objective, and an answer (A,) in tasks that attains it."""

@@ -37,8 +37,6 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.exact.ps_dsf_pieces import ps_dsf_pieces
 
-__all__ = ["equilibrium_pieces", "one_server_each"]
-
 LARGEST, LARGEST_DENOMINATOR = 10, 10**4
 """Arcs in (b), whose polytope is cut out of a box; of a guess: next to 10 digits there is one such fraction at most."""
 

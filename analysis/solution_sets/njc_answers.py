@@ -23,8 +23,6 @@ from fairalloc.models.exact.polytopes import LinearRow, Piece, outermost, polyto
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 
-__all__ = ["njc_pieces", "polytopes"]
-
 LARGEST = 10
 
 
