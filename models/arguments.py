@@ -52,6 +52,7 @@ def is_list(value: Any) -> bool:
 Count = Annotated[int, Rule(lambda value: value >= 1, "a positive whole number")]
 Processes = Annotated[int, Rule(lambda value: 1 <= value <= 1024, "a whole number from 1 to 1024")]
 Seed = Annotated[int, Rule(lambda value: value >= 0, "a whole number, 0 or more")]
+Tolerance = Annotated[float, Rule(lambda value: value >= 0, "a number that is not negative")]
 Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive, finite number")]
 
 PLAIN: Mapping[Any, Rule] = {

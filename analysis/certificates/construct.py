@@ -41,7 +41,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
+from fairalloc.models.arguments import Tolerance, checked
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.exact.proofs import ExactLayer, ExactNestedRound, ExactProgram, ExactRound
@@ -77,7 +77,7 @@ class NotCertified:
 def certify(
     allocation: Allocation,
     mechanism: str | Mechanism | type[Mechanism] | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: Tolerance = TOLERANCE,
     time_limit: float | None = None,
 ) -> Certificate | NotCertified:
     """Prove that an allocation is the mechanism's, or say why that could not be proved.
@@ -97,7 +97,7 @@ def certify(
 
     Raises
     ------
-    InstanceError : the allocation is none, or names no mechanism
+    InstanceError : the allocation is none, or names no mechanism, or the tolerance is negative
     NotApplicable : the mechanism's answers have other arcs, as those of "drf", which are on one pool
 
     Examples
@@ -106,7 +106,7 @@ def certify(
     >>> print(certify(solve(wang, "drfh", "exact")))
     drfh: lexicographic max-min fair, rounds at 5/7
     >>> print(certify(Allocation(wang, [5, 1, 1, 5]), "drfh"))
-    drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer
+    drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer, 0.4 away, relative
     """
     item = mechanism_of(allocation, mechanism, "certify")
     if allocation.mechanism == item.id:
@@ -232,7 +232,8 @@ def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float, w
     n = int(np.argmax(far))
     if not far[n] <= tolerance:
         user = given.instance.users[n]
-        raise Refuted(f"user {user!r} runs {given.tasks[n]:g} tasks, but {tasks[n]:g} in the exact answer{which}")
+        right = f"{tasks[n]:g} in the exact answer{which}, {far[n]:.3g} away, relative"
+        raise Refuted(f"user {user!r} runs {given.tasks[n]:g} tasks, but {right}")
     return replace(certificate, about=f"the tasks of the allocation differ by at most {far[n]:.1e}, relative")
 
 
@@ -358,9 +359,9 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     if not found:
         raise Refuted("no known prices prove a bound")
     gap, prices, rest = min(found)
-    allowed = Fraction(tolerance) * sum(weights)
-    if gap > allowed:
-        raise Refuted(f"the bounds on the optimal value are {float(gap):.3g} apart, but {float(allowed):.3g} is allowed")
+    part = gap / sum(weights)
+    if part > tolerance:
+        raise Refuted(f"the bounds on the optimal value are {float(part):.3g} sum w apart, but {tolerance:.3g} is allowed")
     lower = log_value(weights, tasks)[0] // STEP * STEP
     return BoundsCertificate("nb", x, prices, rest, gap, lower, lower + 2 * STEP + gap)
 

@@ -105,7 +105,7 @@ def histories(traces: Points, ax: "Axes | None" = None, *, order: Sequence[str] 
     >>> axes.lines[0].get_ydata().tolist()
     [0.01, 1e-05]
     """
-    points = {method: _visible(trace, 1e-6) for method, trace in traces.items()}
+    points = {method: _visible(trace, 1e-6) for method, trace in traces.items() if len(trace)}
     told = {method: f"{own[1][-1]:.1e} after {own[0][-1]:.3g} s" for method, own in points.items()}
     return _curves(points, told, ax, order, key, "its own measure", markevery=0.15)
 

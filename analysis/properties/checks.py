@@ -20,7 +20,7 @@ from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Propert
 from fairalloc.analysis.verdict import Verdict, by_margin, undecided
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
+from fairalloc.models.arguments import Tolerance, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.feasibility import infeasibility
@@ -41,7 +41,7 @@ Check: TypeAlias = Callable[[Holdings, float], Verdict]
 def check(
     allocation: Allocation,
     property: str | Mechanism | type[Mechanism] | Property | Callable[..., Any],  # noqa: A002
-    tolerance: float = TOLERANCE,
+    tolerance: Tolerance = TOLERANCE,
     exact: bool | None = None,
     reference: bool | None = None,
     judge: Mapping[str, Any] | None = None,
@@ -84,8 +84,6 @@ def check(
     >>> check(Allocation(wang, [10, 0, 0, 10]), "envy-freeness", exact=True).margin
     -0.8
     """
-    if tolerance < 0:
-        raise InstanceError(f"tolerance is {shown(tolerance)}, but it must be a number that is not negative")
     asked = _asked(property, allocation)
     name = asked if isinstance(asked, str) else asked.name if isinstance(asked, Property) else asked.id
     if exact and not isinstance(asked, Property):

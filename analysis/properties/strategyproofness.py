@@ -42,7 +42,7 @@ from fairalloc.analysis.verdict import Verdict, by_margin, for_the_answer_of, un
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Count, checked
+from fairalloc.models.arguments import Count, Tolerance, checked
 from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -71,7 +71,7 @@ def check_mechanism(
     seed: int = 0,
     coalition: Count = 2,
     method: str | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: Tolerance = TOLERANCE,
     **parameters: Any,
 ) -> Verdict:
     """Check a property of a mechanism at one instance.

@@ -12,7 +12,7 @@ from tolerances import RECOVERED, RESIDUAL, ROUNDING
 from fairalloc.analysis import NotCertified, certify, explain
 from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
 from fairalloc.formulations import mechanism
-from fairalloc.models import Allocation, Instance
+from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers import residual, solve
@@ -150,6 +150,14 @@ def test_the_exact_answer_must_be_near():
     x[-1] *= 1 - 1e-7
     assert certify(Allocation(K3, x), "ps-dsf")
     assert "away, relative" in str(certify(Allocation(K3, x), "ps-dsf", tolerance=1e-9))
+
+
+@pytest.mark.parametrize("name", ["nb", "drfh"])
+def test_a_tolerance_may_be_infinite_and_not_negative(name):
+    answer = solve(TWO, name)
+    assert certify(answer, tolerance=np.inf)
+    with pytest.raises(InstanceError, match=r"tolerance is -1.0, but it must be a number that is not negative"):
+        certify(answer, tolerance=-1.0)
 
 
 def test_time_shared_answers_are_certified_exactly():

@@ -489,6 +489,11 @@ TWO = {"one": {"m": [1.0]}, "two": {"m": [1.0]}}
 PANELS = {"frontier": (SWEEP, 2), "performance_profiles": (TWO, 2), "data_profiles": (TWO, 2)}
 
 
+def test_a_method_without_iterations_has_no_history():
+    ax = fa.plots.histories({"none": [], "one": [(0.1, 1.0)]})
+    assert [line.get_label() for line in ax.lines] == ["one"]
+
+
 @pytest.mark.few(6)
 @pytest.mark.parametrize("name", DRAWN)
 def test_functions_draw_on_the_axes_given(name):

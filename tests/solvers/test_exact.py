@@ -91,7 +91,7 @@ def test_uniform_is_certified_by_its_tasks():
     assert str(certified_answer(WANG, "uniform")) == "uniform: optimal, the value is 1"
     assert certify(solve(WANG, "uniform"))
     failure = certify(Allocation(WANG, [5, 1, 1, 4.9]), "uniform")
-    assert failure.reason == "user 'u2' runs 5.9 tasks, but 6 in the exact answer"
+    assert failure.reason == "user 'u2' runs 5.9 tasks, but 6 in the exact answer, 0.0167 away, relative"
     with pytest.raises(NotApplicable, match="does not compute 'fds': the methods that do are"):
         solve(WANG, "fds", "exact")
 
