@@ -13,7 +13,7 @@ from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.certificates.nested import NestedCertificate
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import require
 from fairalloc.models.numbers import rational
 
 _EXACT = (LeximinCertificate, NestedCertificate, ProgramCertificate, JustifiedCertificate, LevelsCertificate, PricesCertificate)
@@ -24,25 +24,23 @@ KINDS: dict[str, type[Certificate]] = {cls.kind: cls for cls in (*_EXACT, *_OTHE
 
 def parse_certificate(document: Any) -> Certificate:
     """The certificate in a JSON document as `document()` writes it; nothing in it is believed before `verify`."""
-    if not isinstance(document, dict) or document.get("schema") != SCHEMA or document.get("kind") not in KINDS:
-        rule = f"it must be an object of schema {SCHEMA!r} and a known kind"
-        raise InstanceError(f"the certificate is {shown(document)}, but {rule}")
+    known = isinstance(document, dict) and document.get("schema") == SCHEMA and document.get("kind") in [*KINDS]
+    require(known, "the certificate is", document, f"it must be an object of schema {SCHEMA!r} and a known kind")
     return cast(Certificate, _read(KINDS[document["kind"]], document))
 
 
 def _read(kind: Any, value: Any) -> Any:
     """A value of type `kind` from what `_plain` made of it."""
+    about = "a part of the certificate is"
     if kind is Fraction:
         return rational(value, "a number of the certificate")
-    if is_dataclass(kind):
-        types = {f.name: get_type_hints(kind)[f.name] for f in fields(kind)}
-        right, rule = isinstance(value, dict) and set(types) <= set(value), f"an object with {', '.join(types)}"
-    elif get_origin(kind) is tuple:
-        right, rule = isinstance(value, list), "a list"
-    else:
-        right, rule = type(value) is kind, f"of type {kind.__name__}"
-    if not right:
-        raise InstanceError(f"a part of the certificate is {shown(value)}, but it must be {rule}")
-    if is_dataclass(kind):
-        return cast(Any, kind)(**{name: _read(part, value[name]) for name, part in types.items()})
-    return tuple(_read(get_args(kind)[0], item) for item in value) if get_origin(kind) is tuple else value
+    if get_origin(kind) is tuple:
+        require(isinstance(value, list), about, value, "it must be a list")
+        return tuple(_read(get_args(kind)[0], item) for item in value)
+    if not is_dataclass(kind):
+        require(type(value) is kind, about, value, f"it must be of type {kind.__name__}")
+        return value
+    types = {f.name: get_type_hints(kind)[f.name] for f in fields(kind)}
+    right = isinstance(value, dict) and set(types) <= set(value)
+    require(right, about, value, f"it must be an object with {', '.join(types)}")
+    return cast(Any, kind)(**{name: _read(part, value[name]) for name, part in types.items()})

@@ -355,6 +355,7 @@ def test_a_proof_needs_a_reason_for_every_user():
     [
         (lambda d: [], "the certificate is [], but it must be an object of schema 'fairalloc-certificate/1' and a known kind"),
         (lambda d: d | {"kind": "oracle"}, "and a known kind"),
+        (lambda d: d | {"kind": ["leximin"]}, "and a known kind"),
         (lambda d: d | {"x": "1"}, "a part of the certificate is '1', but it must be a list"),
         (lambda d: d | {"x": [[]]}, "a number of the certificate is [], which is not a finite number"),
         (lambda d: d | {"mechanism": 1}, "a part of the certificate is 1, but it must be of type str"),
