@@ -238,31 +238,24 @@ class _MisreportSearch:
     def verdict(self, trials: int, most: int) -> Verdict:
         """The violation that was found, or how much was tried."""
         self.left = trials
-        found = self._simple_ones()
-        found = self._climbing(most) if found is None else found  # what refutes is false as a condition
+        found = next((one for one in self._tries(most) if one is not None), None)
         if found is not None:
             return replace(found, property=self.name)
         method = f"search over misreports of up to {most} of {self.truth.N} users, {self.tried} tried"
         return Verdict(self.name, True, self.best, f"not refuted by {self.tried} misreports", method)
 
-    def _simple_ones(self) -> Verdict | None:
-        """Step 1: the simple misreports of single users in random order, with half of the trials."""
+    def _tries(self, most: int) -> Iterator[Verdict | None]:
+        """Step 1 with half of the trials, then climbs of random coalitions of up to `most` users; the violations they find."""
         single = [{n: report} for n, reports in enumerate(self.reports) for report in reports]
-        tried = (self._try(single[k])[1] for k in self.rng.permutation(len(single))[: self.left // 2].tolist())
-        return next((found for found in tried if found is not None), None)
-
-    def _climbing(self, most: int) -> Verdict | None:
-        """Step 2: climbs of random coalitions of up to `most` users, with the rest of the trials."""
+        for k in self.rng.permutation(len(single))[: self.left // 2].tolist():
+            yield self._try(single[k])[1]
         while self.left > 0:
             size = int(self.rng.integers(1, min(most, self.truth.N) + 1))
             users = sorted(self.rng.permutation(self.truth.N)[:size].tolist())
-            found = self._climb({n: self._random_report(n) for n in users})
-            if found is not None:
-                return found
-        return None
+            yield self._climb({n: self._random_report(n) for n in users})
 
     def _climb(self, reports: dict[int, Report]) -> Verdict | None:
-        """One climb; the verdict of a confirmed violation, if it finds one."""
+        """Step 2; the verdict of a confirmed violation, if it finds one."""
         score, found = self._try(reports)
         failed = 0
         while found is None and failed < PATIENCE and self.left > 0:
