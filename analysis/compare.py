@@ -15,7 +15,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import without_rounding
 from fairalloc.models.tables import Grid, pandas
@@ -142,8 +142,7 @@ def labels(items: Sequence[Mechanism]) -> dict[str, Mechanism]:
     ids = [item.id for item in items]
     told = [[item.id, *(f"{name}={value}" for name, value in item.parameters.items())] for item in items]
     named = {" ".join(words if ids.count(words[0]) > 1 else words[:1]): item for words, item in zip(told, items, strict=True)}
-    if not 0 < len(ids) == len(named):
-        raise InstanceError(f"the mechanisms are {shown(ids)}, but there must be at least one, and each once")
+    require(0 < len(ids) == len(named), "the mechanisms are", ids, "there must be at least one, and each once")
     return named
 
 

@@ -13,7 +13,7 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.errors import NotApplicable, UnknownName, no_such, require
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def _traces(item: Any) -> dict[str, Sequence[Mapping[str, Any]]]:
     given = item if isinstance(item, Mapping) else {getattr(item, "method", "") or "trace": item}
     result = {str(name): one.trace if isinstance(one, Allocation) else one for name, one in given.items()}
     for name, trace in result.items():
-        if not isinstance(trace, Sequence) or not all(isinstance(entry, Mapping) for entry in trace):
-            raise InstanceError(f"what is drawn as {name!r} is {shown(trace)}, but it must be an Allocation or its trace")
+        right = isinstance(trace, Sequence) and all(isinstance(entry, Mapping) for entry in trace)
+        require(right, f"what is drawn as {name!r} is", trace, "it must be an Allocation or its trace")
         if not trace:
             raise NotApplicable(f"{name!r} has no trace: solve with trace=True, by a method that keeps one")
     return result

@@ -15,7 +15,7 @@ from fairalloc.analysis.solution_sets import solution_set as all_answers
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.njc import ode
@@ -111,8 +111,8 @@ def _space(instance: Instance, ax: Any) -> "Axes":
 
 def _tasks(instance: Instance, name: str, point: Any) -> Floats:
     tasks = np.array(point.tasks if isinstance(point, Allocation) else point, dtype=float)
-    if tasks.shape != (instance.N,):
-        raise InstanceError(f"the point {name!r} is {shown(point)}, but it must be an Allocation or {instance.N} numbers")
+    rule = f"it must be an Allocation or {instance.N} numbers"
+    require(tasks.shape == (instance.N,), f"the point {name!r} is", point, rule)
     return tasks
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotInstalled, shown
+from fairalloc.models.errors import InstanceError, NotInstalled, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,8 +144,7 @@ def axes_given(ax: Any, solid: bool = False) -> "Axes":
     _pyplot()
     from matplotlib.axes import Axes
 
-    if not isinstance(ax, Axes):
-        raise InstanceError(f"ax is {shown(ax)}, but it must be Axes of Matplotlib")
+    require(isinstance(ax, Axes), "ax is", ax, "it must be Axes of Matplotlib")
     if (ax.name == "3d") != solid:
         needed = 'three dimensions: subplot_kw={"projection": "3d"}' if solid else "two dimensions"
         raise InstanceError(f"ax has the projection {ax.name!r}, but this figure needs {needed}")

@@ -11,7 +11,7 @@ from fairalloc.analysis.plots.bars import stacked
 from fairalloc.analysis.plots.shares import dominant_share
 from fairalloc.analysis.tradeoff import TradeOff
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.errors import NotApplicable, UnknownName, no_such, require
 from fairalloc.models.numbers import Floats, floats
 
 if TYPE_CHECKING:
@@ -85,9 +85,8 @@ def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
 
 def _own(item: TradeOff, name: Any, values: Any) -> Floats:
     result = floats(values, f"the line {name!r}")
-    if result.shape != (len(item.alphas),):
-        rule = f"it must have a number for each of {len(item.alphas)} alphas"
-        raise InstanceError(f"the line {name!r} is {shown(values)}, but {rule}")
+    rule = f"it must have a number for each of {len(item.alphas)} alphas"
+    require(result.shape == (len(item.alphas),), f"the line {name!r} is", values, rule)
     return result
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fairalloc.formulations.ps_dsf import linear_objective
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, require
 from fairalloc.models.exact.polytopes import Piece, best_vertex
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
@@ -81,9 +81,8 @@ class SolutionSet:
             if answer.x_exact is None:
                 raise NotApplicable(f"the allocation of {answer.method!r} has no rational tasks, so membership cannot be exact")
             return answer.x_exact
-        if not is_vector(answer) or len(answer) != self.instance.A:
-            count = self.instance.A
-            raise InstanceError(f"the tasks are {shown(answer)}, but they must be {count} numbers, one for each arc")
+        right = is_vector(answer) and len(answer) == self.instance.A
+        require(right, "the tasks are", answer, f"they must be {self.instance.A} numbers, one for each arc")
         return tuple(rational(v, "an entry of the tasks") for v in answer)
 
     @checked
