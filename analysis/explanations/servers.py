@@ -67,8 +67,10 @@ def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
     x = np.array(cleaned(game.instance, game.shrunk(np.maximum(subject.allocation.x, 0.0))))
     z = game.shares(game.tasks(x))
     full = game.load(game.fractions(x)) >= 1.0 - FULL
-    kappa = np.where(game.finite[:, None], _prices(game, x, subject.allocation.prices), _largest_served(game, x, z, full))
-    kappa = np.where(game.parts(kappa) > FULL, kappa, 0.0) if game.finite.any() else kappa
+    kappa = _largest_served(game, x, z, full)
+    if game.finite.any():
+        kappa = np.where(game.finite[:, None], _prices(game, x, subject.allocation.prices), kappa)
+        kappa = np.where(game.parts(kappa) > FULL, kappa, 0.0)
     proof = proved_by("the levels of every server", residual)
     return Levels(game, x.tolist(), z.tolist(), kappa.ravel().tolist(), "levels", proof)
 
@@ -77,7 +79,7 @@ def _prices(game: Game, x: Floats, hint: Floats | None) -> Floats:
     """(K, R) of the candidates the prices that prove most, server by server."""
     result, best = np.zeros((game.instance.K, game.instance.R)), np.full(game.instance.K, np.inf)
     hint = hint if hint is not None and hint.shape == result.shape else None
-    for kappa in game.prices(x, hint) if game.finite.any() else []:
+    for kappa in game.prices(x, hint):
         gap = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
         result = np.where((gap < best)[:, None], kappa, result)
         best = np.minimum(best, gap)

@@ -101,37 +101,37 @@ def check(
     return within(seconds, work, undecided("the time was not enough", "not decided", name))
 
 
-def _asked(property: Any, allocation: Allocation) -> str | Mechanism | Property:  # noqa: A002
+def _asked(given: Any, allocation: Allocation) -> str | Mechanism | Property:
     """The property, the mechanism, or the name of a mechanism, or "market"."""
-    if isinstance(property, Property):
-        return property
-    if (own := as_mechanism(property)) is not None:
+    if isinstance(given, Property):
+        return given
+    if (own := as_mechanism(given)) is not None:
         return own
-    if isinstance(property, str):
+    if isinstance(given, str):
         names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
-        if property in names:
-            return PROPERTIES.get(property, property)
-        if allocation.rule is not None and property == allocation.rule.id:
+        if given in names:
+            return PROPERTIES.get(given, given)
+        if allocation.rule is not None and given == allocation.rule.id:
             return mechanism_of(allocation)
-        if property in MECHANISM_PROPERTIES:
-            raise UnknownName(f"there is no property {property!r} of one allocation: check_mechanism checks it of a mechanism")
-        raise UnknownName(no_such("property", property, names, f"the properties are {', '.join(names)}"))
-    if callable(property):
-        return Property(getattr(property, "__name__", type(property).__name__), property)
-    raise InstanceError(f"the property is {shown(property)}, but it must be a name, a mechanism or a function of an allocation")
+        if given in MECHANISM_PROPERTIES:
+            raise UnknownName(f"there is no property {given!r} of one allocation: check_mechanism checks it of a mechanism")
+        raise UnknownName(no_such("property", given, names, f"the properties are {', '.join(names)}"))
+    if callable(given):
+        return Property(getattr(given, "__name__", type(given).__name__), given)
+    raise InstanceError(f"the property is {shown(given)}, but it must be a name, a mechanism or a function of an allocation")
 
 
-def _checked(property: Property, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:  # noqa: A002
-    name = property.name
+def _checked(asked: Property, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:
+    name = asked.name
     if not allocation.has_point:
         if name == "non-wastefulness":
             return undecided("there is no point", "x is not a number", name)
         return Verdict(name, False, np.inf, "not feasible: there is no point", "x is not a number")
     h = Holdings(allocation, exact)
-    if property in FEASIBLE and (basic := PROPERTIES["feasibility"].verdict(h, tolerance)).holds is False:
+    if asked in FEASIBLE and (basic := PROPERTIES["feasibility"].verdict(h, tolerance)).holds is False:
         return replace(basic, property=name, margin=np.inf)
     try:
-        return property.verdict(h, tolerance)
+        return asked.verdict(h, tolerance)
     except Unsolved as reason:
         return undecided(str(reason), DECIDED_BY[exact], name)
 
@@ -221,16 +221,12 @@ def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
 
 
 def _definition(
-    allocation: Allocation,
-    property: str | Mechanism,  # noqa: A002
-    tolerance: float,
-    reference: bool | None,
-    limits: Limits,
+    allocation: Allocation, asked: str | Mechanism, tolerance: float, reference: bool | None, limits: Limits
 ) -> Verdict:
     """Whether the residual of the mechanism's definition is at most the tolerance, and every user error what goes with it."""
-    item = mechanism_of(allocation, property)
-    name = property if isinstance(property, str) else item.id
-    if allocation.mechanism == item.id and isinstance(property, str):
+    item = mechanism_of(allocation, asked)
+    name = asked if isinstance(asked, str) else item.id
+    if allocation.mechanism == item.id and isinstance(asked, str):
         item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")

@@ -331,8 +331,6 @@ def _worst_at(h: Holdings, i: int, allowed: list[int], shares: Any) -> tuple[Any
     arcs = h.instance.arcs
     here = np.flatnonzero(arcs.server == i)
     worst: tuple[Any, dict[str, Any]] = (h.zeros(1)[0], {})
-    if not len(here):
-        return worst
     use = np.maximum(ratio(h.demand[here], h.pools[i]) * h.x[here, None], 0)
     slack = np.maximum(1 - use.sum(axis=0), 0)
     z = shares[here]
