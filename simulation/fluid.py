@@ -266,8 +266,9 @@ class _Fluid:
             times[times > time].min(initial=np.inf) for times in (self.workload.arrival, self.events.time, self.workload.leave)
         )
         if self.every is not None:
-            multiple = self.every * (float(np.floor(time / self.every)) + 1)
-            coming = multiple if len(self.active) else max(multiple, self.every * np.ceil(coming / self.every))
+            first = time if len(self.active) else max(time, coming)
+            turns = self.every * (np.floor(first / self.every) + np.arange(-1.0, 3.0))  # a quotient may be rounded
+            coming = turns[(turns > time) & (turns >= first)].min(initial=np.inf)
         return float(min(coming, turn, leave))
 
     def _serve(self, time: float, following: float, rates: _Rates) -> float:

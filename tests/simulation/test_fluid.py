@@ -113,3 +113,10 @@ def test_a_mechanism_of_one_pool_places_nothing():
         NotApplicable, match="makes one pool of all machines, so it places nothing: the same over machines is drfh"
     ):
         simulate_fluid(jobs, Cluster(["cpu"], [[1], [2]]), "drf")
+
+
+def test_a_period_whose_multiples_are_rounded_ends():
+    """The quotient of 43 * .1 and .1 is below 43; who arrives at 11 * .1, above 11 periods of .1 by rounding, is served then."""
+    jobs = Workload(["cpu"], ["ann"], [1], [0], [11 * 0.1], [1], [9], [[0.5]])
+    log = simulate_fluid(jobs, ONE, "drfh", 5.0, 0.1)
+    assert [step.start for step in log.steps if len(step.users)] == [k * 0.1 for k in range(11, 50)]
