@@ -50,8 +50,8 @@ class Memory:
         shares : (N,) dominant shares in this time
         seconds : how long it is
         """
-        kept = 2.0 ** (-seconds / self.half_life)
-        return np.asarray(use * kept + shares * (1.0 - kept) * self.half_life / np.log(2.0))
+        rate = np.log(2.0) / self.half_life
+        return np.asarray(use * np.exp(-rate * seconds) - shares * np.expm1(-rate * seconds) / rate)
 
     def weights(self, phi: Floats, use: Floats) -> Floats:
         """(N,) phi' for weights and past use; phi where nobody has used anything."""

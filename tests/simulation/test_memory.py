@@ -67,3 +67,7 @@ def test_a_weight_does_not_fall_to_nothing_and_strength_is_a_factor() -> None:
     assert Memory(5.0, "linear", 0.25).weights(np.ones(2), use).tolist() == [0.75, 1.25]
     assert Memory(5.0, strength=2.0).weights(np.ones(2), use) == pytest.approx([2**-4, 1])
     assert Memory(5.0).weights(np.ones(2), use) == pytest.approx([2**-2, 1])
+
+
+def test_a_long_half_life_adds_what_is_used() -> None:
+    assert Memory(1e18).after(np.array([1.0, 0.0]), np.array([0.5, 0.25]), 10.0) == pytest.approx([6.0, 2.5])
