@@ -92,8 +92,7 @@ def _steps(came: NDArray[np.intp], phi: Floats, D: Floats, share: Floats, cautio
     s, total = np.zeros(len(phi)), float(phi.sum())
     for k in range(len(came)):
         there = came[: k + 1]
-        rest = float(phi[came[k + 1 :]].sum())
-        right, reserve = (1.0, rest) if cautious else (1.0 - rest / total, 0.0)
+        right, reserve = (1.0, phi[came[k + 1 :]].sum()) if cautious else (phi[there].sum() / total, 0.0)
         d, w, b = D[there], phi[there, None], s[there, None]
         order = np.argsort((b / w).ravel(), kind="stable")  # 1.
         slope = np.cumsum((d * w)[order], axis=0)  # 2.
@@ -130,11 +129,11 @@ def arrival_model(instance: Instance, there: Sequence[int], before: Floats, *, c
         raise NotApplicable(f"there is {shown(there)}, but it must name some of the {instance.N} users once")
     (D, share), phi = _demands(instance), instance.weights
     s, M = cp.Variable(len(n), name="s"), cp.Variable(name="M")
-    rest = float(phi.sum() - phi[n].sum())
     taken = D[n].T @ s
     rows = [s >= M * phi[n], s >= (b * share)[n]]
     if cautious:
+        rest = np.delete(phi, n).sum()
         rows += [taken + rest * D[m] * s[k] / phi[m] <= 1 for k, m in enumerate(n)]
     else:
-        rows += [taken <= 1 - rest / float(phi.sum())]
+        rows += [taken <= phi[n].sum() / phi.sum()]
     return cp.Problem(cp.Maximize(M), rows)

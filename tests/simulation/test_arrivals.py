@@ -93,6 +93,13 @@ def test_the_last_step_of_equal_users_is_drf_and_the_first_ones_are_envied() -> 
     assert steps == [[1 / 4, 0, 0, 0], [1 / 4, 1 / 4, 0, 0], [0.3, 0.3, 0.3, 0], [round(1 / 3, 12)] * 4]
 
 
+def test_a_weight_that_rounding_loses_beside_others_has_its_part() -> None:
+    """The first user may have 1e-20 of the server: its level is 1."""
+    pool = Instance([[1.0, 0.5], [0.5, 1.0]], [[1.0, 1.0]], weights=[1e-20, 1])
+    first = next(iter(arrivals(pool)))
+    assert (first.level, first.tasks.tolist()) == (pytest.approx(1), [pytest.approx(1e-20), 0])
+
+
 @pytest.mark.parametrize(
     ("given_to", "order", "words"),
     [
