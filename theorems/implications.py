@@ -1,6 +1,6 @@
 """Implications between the definitions of mechanisms and properties of one allocation, with proofs.
 
-An implication says that every allocation with the premise has the conclusion, on the instances where `when` is true. Premises and
+An implication says that every allocation with the premise has the conclusion, on the instances that it is about. Premises and
 conclusions are names that `check` takes. Each arrow has a proof in a sentence, or a source. A violated conclusion shows that the
 premise is violated, too; tests/theorems/test_implications.py tries both directions.
 
@@ -9,38 +9,37 @@ Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
+from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-
-
-class About:
-    """The condition that the instance of an allocation passes all tests."""
-
-    def __init__(self, *tests: Callable[[Instance], bool]) -> None:
-        self.tests = tests
-
-    def __call__(self, allocation: Allocation) -> bool:
-        return all(test(allocation.instance) for test in self.tests)
+from fairalloc.theorems.hypotheses import TESTS
 
 
 @dataclass(frozen=True)
 class Implication:
-    """If `premise` holds then so does `conclusion`, for allocations of which `when` is true; `why` is the proof or source."""
+    """If `premise` holds then so does `conclusion`; `why` is the proof or source.
+
+    `where` has the words of WHERE, separated by commas, that are true of the allocations it is about.
+    """
 
     premise: str
     conclusion: str
     why: str
-    when: Callable[[Allocation], bool] = About()
+    where: str = ""
+
+    @property
+    def words(self) -> set[str]:
+        """Those of `where`."""
+        return {*filter(None, self.where.split(", "))}
 
     def applies(self, allocation: Allocation) -> bool:
         """Whether the arrow is about this allocation."""
-        return allocation.bundles is None and self.when(allocation)
+        return allocation.bundles is None and all(WHERE[word](allocation) for word in self.words)
 
 
 def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
@@ -49,99 +48,61 @@ def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
     Parameters
     ----------
     mechanism, name : its id, and the property
-    words : of Hypotheses, what is known of the instances: arrows whose conditions are among TOLD count
+    words : of Hypotheses, what is known of the instances: arrows that are about more count, too
     """
-    told = {test for word in words for test in TOLD.get(word, ())}
+    told = {word for given in words for word in (given, *ALSO.get(given, ()))}
+    known = [arrow for arrow in IMPLICATIONS if arrow.words <= told]
     reached, news = {mechanism: ""}, {mechanism: ""}
     while news:
-        known = [arrow for arrow in IMPLICATIONS if isinstance(arrow.when, About) and told.issuperset(arrow.when.tests)]
         arrows = [arrow for arrow in known if arrow.premise in news]
         news = {a.conclusion: "; ".join(filter(None, (news[a.premise], a.why))) for a in arrows if a.conclusion not in reached}
         reached |= news
     return reached.get(name, "")
 
 
-# ---- when -----------------------------------------------------------------------------------------------------------
+# ---- where ----------------------------------------------------------------------------------------------------------
 
 
-def _equal_weights(instance: Instance) -> bool:
-    return len(set(instance.exact.weights)) == 1
+def _is(test: Callable[[Instance], bool], allocation: Allocation) -> bool:
+    return test(allocation.instance)
 
 
-def _unlimited(instance: Instance) -> bool:
-    return bool(np.isinf(instance.max_tasks).all())
+def _has(alpha: float, allocation: Allocation) -> bool:
+    """Whether it is of alpha-pf-vds with this alpha on all servers, A = 1 and B = 0."""
+    given = allocation.parameters.get("alpha", 2.0)
+    alphas = list(given.values()) if isinstance(given, Mapping) else given
+    same = bool(np.all(np.array(alphas, dtype=float) == alpha)) and not {"A", "B", "utility"} & set(allocation.parameters)
+    return allocation.mechanism == "alpha-pf-vds" and same
 
 
-def _plain(instance: Instance) -> bool:
-    """One demand vector a user, the same on all servers."""
-    return instance.single_variant and not instance.demands_on
-
-
-def _one_server(instance: Instance) -> bool:
-    return instance.K == 1
-
-
-def _one_kind(instance: Instance) -> bool:
-    return instance.R == 1
-
-
-def _one_pool(instance: Instance) -> bool:
-    return instance.K == 1 and _plain(instance)
-
-
-def _one_resource(instance: Instance) -> bool:
-    return instance.R == 1 and _plain(instance)
-
-
-def _game(instance: Instance) -> bool:
-    """What the game of K knows: one demand vector a user and no limits."""
-    return instance.single_variant and _unlimited(instance)
-
-
-def _server_bottleneck(instance: Instance) -> bool:
-    return instance.single_variant and bool(server_bottlenecks(instance))
-
-
-def _global_bottleneck(instance: Instance) -> bool:
-    return bool(global_bottlenecks(instance))
-
-
-def _bottleneck(instance: Instance) -> bool:
-    """K Definition 2, and demands that are the same on all servers."""
-    return _plain(instance) and bool(whole_bottlenecks(instance))
-
-
-def _plain_game(instance: Instance) -> bool:
-    return _game(instance) and _plain(instance)
-
-
-def _has(value: float) -> Callable[[Allocation], bool]:
-    """alpha-pf-vds with this alpha on all servers, A = 1 and B = 0."""
-
-    def test(allocation: Allocation) -> bool:
-        given: Mapping[str, Any] = allocation.parameters
-        alphas = given.get("alpha", 2.0)
-        alphas = list(alphas.values()) if isinstance(alphas, Mapping) else alphas
-        same = bool(np.all(np.array(alphas, dtype=float) == value)) and not {"A", "B", "utility"} & set(given)
-        return allocation.mechanism == "alpha-pf-vds" and same and _game(allocation.instance)
-
-    return test
-
-
-TOLD: Mapping[str, tuple[Callable[[Instance], bool], ...]] = {
-    "same demands": (_plain, _game, _plain_game, _unlimited),
-    "equal weights": (_equal_weights,),
-    "one resource": (_one_kind, _one_resource, _bottleneck, _server_bottleneck),
-    "one server": (_one_server, _one_pool),
-    "bottleneck": (_bottleneck, _server_bottleneck),
+WHERE: Mapping[str, Callable[[Allocation], bool]] = {
+    **{name.replace("_", " "): partial(_is, test) for name, test in TESTS.items()},
+    "bottleneck of a server": lambda allocation: bool(server_bottlenecks(allocation.instance)),
+    "global bottleneck": lambda allocation: bool(global_bottlenecks(allocation.instance)),
+    "alpha = 1": partial(_has, 1.0),
+    "alpha = inf": partial(_has, np.inf),
 }
-"""The tests that words of Hypotheses fulfil, where users have one demand vector and no limits."""
+"""The test of each word: those of Hypotheses, and others that `follows` is never told."""
+
+ALSO: Mapping[str, tuple[str, ...]] = {
+    "same demands": ("one variant", "unlimited"),
+    "one resource": ("bottleneck", "bottleneck of a server"),
+    "bottleneck": ("bottleneck of a server",),
+}
+"""What words of Hypotheses bring with them, where users have one demand vector and no limits."""
+
+PLAIN = "one variant, same demands"
+ONE_POOL, ONE_RESOURCE = f"one server, {PLAIN}", f"one resource, {PLAIN}"
+GAME = "one variant, unlimited"
+"""What the game of K knows."""
+
+PLAIN_GAME = f"{GAME}, same demands"
 
 # ---- the arrows -----------------------------------------------------------------------------------------------------
 
 LEXIMIN = ("drfh", "tsf", "lmmf", "asset")
 FEASIBLE = ("bottleneck-fairness", "server-bottleneck-fairness", "single-resource-fairness", "single-server-reduction")
-ONE_RESOURCE = ("single-resource-fairness", "bottleneck-fairness")
+OF_ONE = ("single-resource-fairness", "bottleneck-fairness")
 SHARING = ("sharing-incentive", "strong-sharing-incentive")
 
 _LEXIMIN_PARETO = "a Pareto improvement is lexicographically better for any positive shares"
@@ -162,23 +123,23 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         "strong-sharing-incentive", "weak-sharing-incentive", "equal parts of every server are an equal partition (W 4.5)"
     ),
-    Implication("weak-sharing-incentive", "strong-sharing-incentive", "one pool has one equal partition", About(_one_server)),
-    *(Implication(a, b, "phi_n / sum phi is 1 / N", About(_equal_weights)) for a, b in permutations(SHARING)),
-    Implication("total-envy-freeness", "envy-freeness", "a sum of minima is at most the minimum of sums", About(_plain)),
+    Implication("weak-sharing-incentive", "strong-sharing-incentive", "one pool has one equal partition", "one server"),
+    *(Implication(a, b, "phi_n / sum phi is 1 / N", "equal weights") for a, b in permutations(SHARING)),
+    Implication("total-envy-freeness", "envy-freeness", "a sum of minima is at most the minimum of sums", PLAIN),
     *(Implication(name, "feasibility", "by definition") for name in FEASIBLE),
-    *(Implication(a, b, "the one resource is the bottleneck", About(_one_kind)) for a, b in permutations(ONE_RESOURCE)),
-    Implication("single-server-reduction", "pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, About(_one_pool)),
+    *(Implication(a, b, "the one resource is the bottleneck", "one resource") for a, b in permutations(OF_ONE)),
+    Implication("single-server-reduction", "pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, ONE_POOL),
     Implication(
         "single-server-reduction",
         "envy-freeness",
         "if n envied m, m would use n's bottleneck, and more than phi_m z_n of n's dominant resource: z_m > z_n (Ghodsi et al.)",
-        About(_one_pool),
+        ONE_POOL,
     ),
     Implication(
         "single-server-reduction",
         "sharing-incentive",
         "n's bottleneck is full, so 1 <= sum over its users of phi_m z_m <= z_n sum phi (Ghodsi et al.)",
-        About(_one_pool),
+        ONE_POOL,
     ),
     # ---- optima
     Implication("utilitarian", "pareto", "a Pareto improvement raises the weighted sum"),
@@ -191,14 +152,12 @@ IMPLICATIONS: tuple[Implication, ...] = (
     *(Implication(name, "feasibility", "by definition") for name in ("drf-per-server", "mmf", "drfh-lp")),
     Implication("uniform", "feasibility", "parts of servers add up to servers"),
     # ---- one pool, one resource
-    *(Implication(name, "single-server-reduction", _DRF, About(_one_pool)) for name in ("drf", "drfh", "tsf")),
-    *(Implication("single-server-reduction", name, _DRF, About(_one_pool)) for name in ("drf", "drfh", "tsf")),
-    Implication(
-        "ps-dsf", "single-server-reduction", "both are a bottleneck for every user of the one server (P)", About(_one_pool)
-    ),
-    *(Implication(name, "single-resource-fairness", _MAXMIN, About(_one_resource)) for name in ("drfh", "tsf")),
-    *(Implication("single-resource-fairness", name, _MAXMIN, About(_one_resource)) for name in ("drfh", "tsf")),
-    Implication("drfh", "global-bottleneck-fairness", "shares of one resource (W Prop 8)", About(_global_bottleneck)),
+    *(Implication(name, "single-server-reduction", _DRF, ONE_POOL) for name in ("drf", "drfh", "tsf")),
+    *(Implication("single-server-reduction", name, _DRF, ONE_POOL) for name in ("drf", "drfh", "tsf")),
+    Implication("ps-dsf", "single-server-reduction", "both are a bottleneck for every user of the one server (P)", ONE_POOL),
+    *(Implication(name, "single-resource-fairness", _MAXMIN, ONE_RESOURCE) for name in ("drfh", "tsf")),
+    *(Implication("single-resource-fairness", name, _MAXMIN, ONE_RESOURCE) for name in ("drfh", "tsf")),
+    Implication("drfh", "global-bottleneck-fairness", "shares of one resource (W Prop 8)", "global bottleneck"),
     # ---- markets
     Implication("nb", "envy-freeness", "at nb's prices m's bundle costs at most phi_m, so n could buy it scaled (Z Prop 5)"),
     Implication("nb", "sharing-incentive", "everything costs at most sum phi, so n could buy its part of it (Z Prop 9)"),
@@ -206,7 +165,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
         "nb",
         "server-bottleneck-fairness",
         "who runs on i has z_mi = 1 / sum_r p_ir c_ir there, as all pay for the bottleneck, and nobody has less (K Theorem 4)",
-        About(_game, _server_bottleneck),
+        f"{GAME}, bottleneck of a server",
     ),
     # ---- parts of servers
     Implication("uniform", "sharing-incentive", "it is the uniform allocation"),
@@ -214,31 +173,31 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication("drf-per-server", "sharing-incentive", "DRF has it on every server, and parts and tasks add up (W 4.5)"),
     Implication("drf-per-server", "envy-freeness", "DRF has it on every server, and utilities of bundles add up"),
     # ---- the game
-    Implication("alpha-pf-vds", "nb", "(K 16) summed over servers is the optimality of nb (K Theorem 2)", _has(1.0)),
-    Implication("nb", "alpha-pf-vds", "the optimality of nb, server by server (K Theorem 2)", _has(1.0)),
-    Implication("alpha-pf-vds", "ps-dsf", "the definition at alpha = inf", _has(np.inf)),
-    Implication("ps-dsf", "envy-freeness", _ENVY, About(_plain_game)),
-    Implication("ps-dsf", "sharing-incentive", _SHARE, About(_game)),
+    Implication("alpha-pf-vds", "nb", "(K 16) summed over servers is the optimality of nb (K Theorem 2)", f"{GAME}, alpha = 1"),
+    Implication("nb", "alpha-pf-vds", "the optimality of nb, server by server (K Theorem 2)", f"{GAME}, alpha = 1"),
+    Implication("alpha-pf-vds", "ps-dsf", "the definition at alpha = inf", f"{GAME}, alpha = inf"),
+    Implication("ps-dsf", "envy-freeness", _ENVY, PLAIN_GAME),
+    Implication("ps-dsf", "sharing-incentive", _SHARE, GAME),
     Implication(
         "ps-dsf",
         "server-bottleneck-fairness",
         "tasks take no larger part of n's bottleneck than of the dominant resource, so that is full too, by the same users",
-        About(_game, _server_bottleneck),
+        f"{GAME}, bottleneck of a server",
     ),
     Implication(
         "ps-dsf",
         "bottleneck-fairness",
         "amounts compare like z_ni at each server (P Theorem 2)",
-        About(_game, _bottleneck),
+        f"{PLAIN_GAME}, bottleneck",
     ),
     Implication("ps-dsf-tdm", "feasibility", "time sharing never needs more than a divisible server has"),
-    Implication("ps-dsf-tdm", "sharing-incentive", "as for ps-dsf, with time as the one resource", About(_game)),
-    Implication("ps-dsf-tdm", "envy-freeness", "as for ps-dsf, with time as the bottleneck", About(_plain_game)),
+    Implication("ps-dsf-tdm", "sharing-incentive", "as for ps-dsf, with time as the one resource", GAME),
+    Implication("ps-dsf-tdm", "envy-freeness", "as for ps-dsf, with time as the bottleneck", PLAIN_GAME),
     Implication(
         "server-bottleneck-fairness",
         "bottleneck-fairness",
         "with one resource for all servers z_ni is the amount by weight over c_ir",
-        About(_bottleneck),
+        f"{PLAIN}, bottleneck",
     ),
 )
 """All arrows between properties of one allocation."""

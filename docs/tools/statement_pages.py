@@ -228,8 +228,8 @@ def _properties(name: str, own: Mapping[str, Statement], known: WitnessRecord) -
 
 def _implications() -> str:
     lines = ["# Implications\n", "What follows from what for one allocation, with the proof or source.\n"]
-    lines += ["| premise | conclusion | why |", "| --- | --- | --- |"]
-    lines += [f"| {arrow.premise} | {arrow.conclusion} | {plain(arrow.why)} |" for arrow in IMPLICATIONS]
+    lines += ["| premise | conclusion | where | why |", "| --- | --- | --- | --- |"]
+    lines += [f"| {a.premise} | {a.conclusion} | {a.where} | {plain(a.why)} |" for a in IMPLICATIONS]
     return "\n".join(lines) + "\n"
 
 

@@ -252,3 +252,10 @@ def test_the_code_of_every_witness_rebuilds_its_case():
         scope = {}
         exec(code, scope)
         assert scope["case"].document()["instance"]["users"]
+
+
+def test_the_page_of_implications_says_where_each_is_so():
+    """With weights the two sharing incentives differ: without the column the page said that one is the other."""
+    lines = tool("statement_pages")._implications().splitlines()
+    (row,) = [line for line in lines if line.startswith("| sharing-incentive | strong-sharing-incentive |")]
+    assert row.split(" | ")[2] == "equal weights"
