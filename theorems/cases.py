@@ -1,5 +1,6 @@
 """A case: what a claim is tried on, as an object, a JSON document, Python code, and a draft whose numbers can be edited."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -148,6 +149,10 @@ class DraftUser:
     def rows(self) -> list[Row]:
         """All its demand vectors: true, reported, and of its own on servers."""
         return [*self.demands, *(self.reported or []), *(row for part in self.own.values() for row in part)]
+
+    def at(self, i: int) -> list[Row]:
+        """Its demand vectors on a server."""
+        return self.own.get(i, self.demands)
 
     @property
     def misreports(self) -> bool:
@@ -312,3 +317,43 @@ class Draft:
             del rows[v]
         user.points = [{(w - (w > v), i): x for (w, i), x in point.items() if w != v} for point in user.points]
         return result
+
+    # ---- changing it until it satisfies an assumption
+
+    def make_bottlenecks(self, same: bool) -> None:
+        """Each server has as much of the other resources as makes its first resource, or its own one, the bottleneck."""
+        made = []
+        for k, capacity in enumerate(self.capacities):
+            r, rows = 0 if same else k % len(capacity), [row for user in self.users if user.placement[k] for row in user.at(k)]
+            made.append((capacity, r, rows))
+            for row in (capacity, *rows):
+                row[r] = row[r] or Fraction(1)
+        for capacity, r, rows in made:
+            for s in range(len(capacity)):
+                capacity[s] = max([capacity[s], *(capacity[r] * row[s] / row[r] for row in rows)])
+
+    def open_every_server(self) -> None:
+        """The first user may use a server that nobody can use, and finds there what it demands."""
+        for k, capacity in enumerate(self.capacities):
+            if not any(self._can_run(user, v, k) for user in self.users for v in range(len(user.demands))):
+                self.users[0].placement[k] = True
+                capacity[:] = [c or Fraction(int(d > 0)) for c, d in zip(capacity, self.users[0].at(k)[0], strict=True)]
+
+    def _can_run(self, user: DraftUser, v: int, i: int) -> bool:
+        """Whether a variant of a user may use a server and finds there what it demands."""
+        return user.placement[i] and all(c or not d for c, d in zip(self.capacities[i], user.at(i)[v], strict=True))
+
+    def shrink_points(self) -> None:
+        """Points are shrunk until they fit; tasks where nothing can run are dropped."""
+        for k in range(len(self.users[0].points)):
+            most, loads = [Fraction(1)], defaultdict[tuple[int, int], Fraction](Fraction)
+            for user in self.users:
+                point = user.points[k] = {key: x for key, x in user.points[k].items() if self._can_run(user, *key)}
+                for (v, i), x in point.items():
+                    for r, d in enumerate(user.at(i)[v]):
+                        loads[i, r] += x * d / (self.capacities[i][r] * self.counts[i]) if d else 0
+                if user.limit[0]:  # no instance has a limit of 0
+                    most.append(sum(point.values()) / user.limit[0])
+            scale = max([*most, *loads.values()])
+            for user in self.users:
+                user.points[k] = {key: x / scale for key, x in user.points[k].items()}

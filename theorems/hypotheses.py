@@ -7,7 +7,6 @@ samples, moves of the search and steps of shrinking all pass through it, and `sa
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.properties.fairness import server_bottlenecks, whole_bottlenecks
 from fairalloc.models.arguments import checked, is_list
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
 from fairalloc.models.exact.rationals import exact_arcs
@@ -26,7 +26,7 @@ from fairalloc.theorems.cases import Case, Draft, DraftUser
 MOST = (4, 3, 3)
 """The most users, servers and resources of a sample."""
 
-POOLS: tuple[tuple[Fraction, ...], ...] = tuple(
+POOLS = tuple(
     tuple(Fraction(v) for v in pool)
     for pool in ((1, 2), (1, 2, 3, 4), ("1/2", 1, 2, 3), (1, 2, 3, 5, 8, 12), ("1/10", 1, 10), ("1/3", "1/2", "2/3", 1, "3/2"))
 )
@@ -42,18 +42,18 @@ class Hypotheses:
 
     Attributes
     ----------
-    one_server : K = 1
-    one_resource : R = 1
-    one_variant : one demand vector for each user
-    same_demands : nobody has demands of its own for a server (no demands_on)
-    everywhere : no placement constraints, and every server has what every user demands
-    no_idle_server : every server has a user who may use it and finds there what it demands (K 2: N_i is not empty)
+    one_server : there is one server
+    one_resource : there is one resource
+    one_variant : each user has one demand vector
+    same_demands : a user's demands are the same on all servers
+    everywhere : every user may use every server, and every server has what every user demands
+    no_idle_server : every server has a user who may use it and finds there what it demands
     outsiders : for every server and resource somebody who may not use the server demands it (K Assumption 2)
     positive : every user demands every resource
-    unlimited : no max_tasks
+    unlimited : users have any number of tasks
     equal_weights : all weights are 1
-    simplex : the demands of a task sum to 1 (Z V)
-    bottleneck : one resource is dominantly requested by all users at all servers (K Def 2)
+    simplex : the demands of a task sum to 1
+    bottleneck : one resource is dominantly requested by all users at all servers (K Definition 2)
     server_bottleneck : each server has a resource that its eligible users dominantly request (K 3.3)
     identical_servers : all servers are alike
     users, servers, resources : the fewest that the claim is about
@@ -93,10 +93,8 @@ class Hypotheses:
 
         Parameters
         ----------
-        given : words separated by commas, an iterable of them, or Hypotheses. The words are the assumptions above and
-            "at least N users", servers or resources. "several variants", "own demands" and "limits" drop an assumption.
-            "misreported servers" (or demands, or tasks) says what reports are about. Without a word users have one demand
-            vector each, the same on all servers, and no limits
+        given : words of `hypothesis_words` separated by commas, an iterable of them, or Hypotheses. "several variants", "own
+            demands" and "limits" drop what is assumed without a word: one demand vector, the same on all servers, no limits
 
         Raises
         ------
@@ -127,7 +125,13 @@ class Hypotheses:
         misreports : the most users who misreport together; 0 = nobody does
         most : the most users, servers and resources
         """
-        draft = self._of_the_family(rng) if self.instances is not None else _Sampler(self, rng).draft(most)
+        if self.instances is None:
+            draft = _Sampler(self, rng).draft(most)
+        elif isinstance(made := self.instances(rng), Instance):
+            draft = Draft.of(Case(made, parameters=_drawn(self, rng)))
+            draft.truth = made
+        else:
+            raise InstanceError(f"the function of instances returned {shown(made)}, but it must return an Instance")
         draw_misreports(self, rng, draft, misreports)
         return draft
 
@@ -149,7 +153,7 @@ class Hypotheses:
                 user.placement = [k % N != n and (may or k == (n + 1) % K) for k, may in enumerate(user.placement)]
                 user.demands = [[v or Fraction(1) for v in row] for row in user.demands]
         if self.bottleneck or self.server_bottleneck:
-            _bottlenecks(draft, same=self.bottleneck)
+            draft.make_bottlenecks(same=self.bottleneck)
         if self.identical_servers:
             draft.capacities = [list(draft.capacities[0]) for _ in draft.capacities]
             draft.counts = [draft.counts[0]] * len(draft.counts)
@@ -157,23 +161,14 @@ class Hypotheses:
             asked = [any(column) for column in zip(*(row for user in draft.users for row in user.rows), strict=True)]
             draft.capacities = [[c or Fraction(int(a)) for c, a in zip(row, asked, strict=True)] for row in draft.capacities]
         elif self.no_idle_server:
-            _a_user_for_every_server(draft)
-        _feasible(draft)
+            draft.open_every_server()
+        draft.shrink_points()
 
     def _demands(self, row: Sequence[Fraction]) -> list[Fraction]:
         """Demands that are not zero, positive or of sum 1 where that is assumed."""
         made = [v or Fraction(1) for v in row] if self.positive else list(row)
         made[0] = made[0] if any(made) else Fraction(1)
         return [v / sum(made) for v in made] if self.simplex else made
-
-    def _of_the_family(self, rng: np.random.Generator) -> Draft:
-        assert self.instances is not None
-        made = self.instances(rng)
-        if not isinstance(made, Instance):
-            raise InstanceError(f"the function of instances returned {shown(made)}, but it must return an Instance")
-        draft = Draft.of(Case(made, parameters=_drawn(self, rng)))
-        draft.truth = made
-        return draft
 
     def satisfied_by(self, case: Case) -> bool:
         """Whether the case satisfies the assumptions, and the reported one does, but for bottlenecks; decided in rationals."""
@@ -184,7 +179,8 @@ class Hypotheses:
         instance, told = case.instance, case.misreport
         if len(case.points) != self.points or not all(_is_feasible(instance, point) for point in case.points):
             yield f"{self.points} feasible allocations"
-        yield from (_range(name, values) for name, values in self.parameters.items() if case.parameters.get(name) not in values)
+        ranges = zip(self.ranges, self.parameters.items(), strict=True)
+        yield from (said for said, (name, values) in ranges if case.parameters.get(name) not in values)
         yield from self._broken_by(instance)
         if told is None:
             return
@@ -218,7 +214,7 @@ class Hypotheses:
     def words(self) -> list[str]:
         """Each assumption in words."""
         names = [name.replace("_", " ") for name in self._flags]
-        family = [] if self.instances is None else [f"instances of {getattr(self.instances, '__name__', 'a function')}"]
+        family = [f"instances of {getattr(self.instances, '__name__', 'a function')}"] * (self.instances is not None)
         return [*names, *self._counted(), *self.ranges, *family]
 
     def _counted(self) -> list[str]:
@@ -233,7 +229,7 @@ class Hypotheses:
     @property
     def ranges(self) -> list[str]:
         """What each parameter may be, in words."""
-        return [_range(name, values) for name, values in self.parameters.items()]
+        return [f"{name} in {', '.join(map(str, values))}" for name, values in self.parameters.items()]
 
     @property
     def spelled(self) -> str:
@@ -252,9 +248,8 @@ COUNTED = ("users", "servers", "resources")
 _ABOUT = {"demands": 1, "servers": 2, "tasks": 4}
 """Bits of what a misreport may be about."""
 
-
-def _range(name: str, values: Sequence[Any]) -> str:
-    return f"{name} in {', '.join(map(str, values))}"
+REPORTS = {"demands": "demands", "servers": "eligible servers", "tasks": "finite numbers of tasks"}
+"""The same in words."""
 
 
 def _words() -> dict[str, tuple[str, Any]]:
@@ -273,7 +268,7 @@ def hypothesis_words() -> dict[str, str]:
     told = re.findall(r"^    ([a-z_, ]+) : (.+(?:\n {8}.+)*)", str(Hypotheses.__doc__), re.MULTILINE)
     meaning = {name: " ".join(text.split()) for names, text in told for name in names.split(", ")}
     known = {word: meaning[name] if value else f"not: {meaning[name]}" for word, (name, value) in _words().items()}
-    told_of = {f"misreported {name}": f"misreports are about {name} alone" for name in _ABOUT}
+    told_of = {f"misreported {name}": f"{what} alone are misreported" for name, what in REPORTS.items()}
     return known | told_of | {f"at least N {what}": meaning[what] for what in COUNTED}
 
 
@@ -294,15 +289,6 @@ def _assumption(word: str) -> tuple[str, Any]:
 def _vectors(instance: Instance) -> list[tuple[Fraction, ...]]:
     exact = instance.exact
     return [row for rows in (*exact.demands, *exact.demands_on.values()) for row in rows]
-
-
-def _dominant(instance: Instance) -> list[set[int]]:
-    """(K,) the resources that every arc of the server dominantly requests (K 6)."""
-    arcs, common = exact_arcs(instance), [set(range(instance.R)) for _ in range(instance.K)]
-    for load in arcs.load:
-        most = max(part for _, part in load)
-        common[load[0][0] // instance.R] &= {row % instance.R for row, part in load if part == most}
-    return common
 
 
 def _is_positive(instance: Instance) -> bool:
@@ -326,8 +312,8 @@ TESTS: Mapping[str, Callable[[Instance], bool]] = {
     "unlimited": lambda it: all(limit is None for limit in it.exact.max_tasks),
     "equal_weights": lambda it: all(w == 1 for w in it.exact.weights),
     "simplex": lambda it: all(sum(row) == 1 for row in _vectors(it)),
-    "bottleneck": lambda it: bool(set.intersection(*_dominant(it))),
-    "server_bottleneck": lambda it: all(_dominant(it)),
+    "bottleneck": lambda it: bool(whole_bottlenecks(it)),
+    "server_bottleneck": lambda it: server_bottlenecks(it).keys() == {*it.arcs.server.tolist()},
     "identical_servers": lambda it: len(set(zip(it.exact.capacities, it.counts.tolist(), strict=True))) == 1,
 }
 """The test of each assumption, by its name."""
@@ -337,55 +323,6 @@ def _is_feasible(instance: Instance, point: Sequence[Fraction]) -> bool:
     arcs = exact_arcs(instance)
     within = all(limit is None or u <= limit for u, limit in zip(arcs.tasks(point), arcs.limits, strict=True))
     return within and all(x >= 0 for x in point) and all(load <= 1 for load in arcs.loads(point))
-
-
-# ---- making drafts satisfy the assumptions --------------------------------------------------------------------------
-
-
-def _bottlenecks(draft: Draft, same: bool) -> None:
-    """Each server has as much of the other resources as makes its first resource with capacity the bottleneck."""
-    made = []
-    for k, capacity in enumerate(draft.capacities):
-        r = 0 if same else k % len(capacity)
-        rows = [row for user in draft.users if user.placement[k] for row in user.own.get(k, user.demands)]
-        made.append((capacity, r, rows))
-        for row in (capacity, *rows):
-            row[r] = row[r] or Fraction(1)
-    for capacity, r, rows in made:
-        for s in range(len(capacity)):
-            capacity[s] = max(capacity[s], max((capacity[r] * row[s] / row[r] for row in rows), default=Fraction(0)))
-
-
-def _a_user_for_every_server(draft: Draft) -> None:
-    """The first user may use a server that nobody can use, and finds there what it demands."""
-    for k, capacity in enumerate(draft.capacities):
-        if not any(_can_run(draft, user, v, k) for user in draft.users for v in range(len(user.demands))):
-            user = draft.users[0]
-            user.placement[k] = True
-            for r, d in enumerate(user.own.get(k, user.demands)[0]):
-                capacity[r] = capacity[r] or Fraction(int(d > 0))
-
-
-def _can_run(draft: Draft, user: DraftUser, v: int, i: int) -> bool:
-    """Whether a variant of a user may use a server and finds there what it demands."""
-    row = user.own.get(i, user.demands)[v]
-    return user.placement[i] and all(c or not d for c, d in zip(draft.capacities[i], row, strict=True))
-
-
-def _feasible(draft: Draft) -> None:
-    """Points are shrunk until they fit; tasks where nothing can run are dropped."""
-    for k in range(len(draft.users[0].points)):
-        most, loads = [Fraction(1)], defaultdict[tuple[int, int], Fraction](Fraction)
-        for user in draft.users:
-            point = user.points[k] = {key: x for key, x in user.points[k].items() if _can_run(draft, user, *key)}
-            for (v, i), x in point.items():
-                for r, d in enumerate(user.own.get(i, user.demands)[v]):
-                    loads[i, r] += x * d / (draft.capacities[i][r] * draft.counts[i]) if d else 0
-            if user.limit[0]:  # no instance has a limit of 0
-                most.append(sum(point.values()) / user.limit[0])
-        scale = max([*most, *loads.values()])
-        for user in draft.users:
-            user.points[k] = {key: x / scale for key, x in user.points[k].items()}
 
 
 # ---- samples --------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from fairalloc.theorems.cells import FAMILIES, JOBS, MISREPORTED, SCOPE, Column,
 from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
 from fairalloc.theorems.checkers.own import judge_of, routes
-from fairalloc.theorems.hypotheses import POOLS, Hypotheses
+from fairalloc.theorems.hypotheses import POOLS, REPORTS, Hypotheses
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.statement import Statement
@@ -73,9 +73,6 @@ CASES: Mapping[str, Case] = {
 gains alone where the other is not.
 """
 
-WHAT = {"demands": "demands", "servers": "eligible servers", "tasks": "finite numbers of tasks"}
-"""What a row of the third table is about, in words."""
-
 SLUGS = {"alpha < 1": "below", "alpha > 1": "above", "alpha by server": "mix"}
 
 
@@ -124,7 +121,7 @@ def _claim(column: Column, name: str, positive: bool) -> Statement | None:
     if (column.mechanism, reports) == ("ps-dsf", "tasks"):  # P's Algorithm I knows no limits
         made = about_mechanism(item, gaining_for_every_choice)
     key = key_of(column, name, positive)
-    text = f"{column} has {title}" + f" where {WHAT.get(reports)} alone are misreported" * bool(reports)
+    text = f"{column} has {title}" + f" where {REPORTS.get(reports)} alone are misreported" * bool(reports)
     text += " where all demands are positive" * positive + "."
     more = {"printed": CASES.get(key), "mechanism": column.mechanism, "property": title, "reading": "ours"}
     return Statement(key, text, "ours", "all", made.trial, made.confirm, assumed, named.misreports, **more)  # type: ignore[arg-type]

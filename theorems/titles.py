@@ -11,6 +11,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cells import FAMILIES, MISREPORTED, families_of
 from fairalloc.theorems.checkers.own import claim_properties
+from fairalloc.theorems.hypotheses import hypothesis_words
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
 
@@ -73,27 +74,6 @@ CONDITIONS = {
     "misreported tasks": "if finite numbers of tasks alone are misreported",
 }
 """Hypotheses as ends of titles."""
-
-MEANINGS = {
-    "one server": "there is one server",
-    "one resource": "there is one resource",
-    "one variant": "each user has one demand vector",
-    "same demands": "a user's demands are the same on all servers",
-    "everywhere": "every user may use every server, and every server has what every user demands",
-    "no idle server": "every server has a user who may use it and finds there what it demands",
-    "outsiders": "for every server and resource somebody who may not use the server demands it (K Assumption 2)",
-    "positive": "every user demands every resource",
-    "unlimited": "users have any number of tasks",
-    "equal weights": "all weights are 1",
-    "simplex": "the demands of a task sum to 1",
-    "bottleneck": "one resource is dominantly requested by all users at all servers (K Definition 2)",
-    "server bottleneck": "each server has a resource that its eligible users dominantly request (K 3.3)",
-    "identical servers": "all servers are alike",
-    "misreported demands": "demands alone are misreported",
-    "misreported servers": "eligible servers alone are misreported",
-    "misreported tasks": "finite numbers of tasks alone are misreported",
-}
-"""Hypotheses as sentences."""
 
 IMPLIED = {"single-server-reduction": {"one server"}, "single-resource-fairness": {"one resource"}}
 IMPLIED["identical-servers-reduction"] = {"identical servers"}
@@ -209,8 +189,8 @@ def hypotheses_in_words(item: Statement) -> list[str]:
     """Each assumption of a claim as a sentence, without the values of parameters."""
     family = item.hypotheses.instances
     about = "" if family is None else (inspect.getdoc(family) or "").split(".\n")[0].rstrip(".")
-    told = [word for word in item.hypotheses.words if word not in {*item.hypotheses.ranges}]
-    return [about or word if word.startswith("instances of") else MEANINGS.get(word, word) for word in told]
+    told, meanings = [word for word in item.hypotheses.words if word not in {*item.hypotheses.ranges}], hypothesis_words()
+    return [about or word if word.startswith("instances of") else meanings.get(word, word) for word in told]
 
 
 def paper_of(item: Statement) -> str:
