@@ -9,17 +9,17 @@ A `Claim` is a `Statement` (statement.py) with the arguments it was made of, so 
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
-from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked, named
+from fairalloc.models.arguments import Count, Duration, Processes, Rule, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
@@ -33,6 +33,8 @@ from fairalloc.theorems.statement import Finding
 from fairalloc.theorems.status import Status
 from fairalloc.theorems.terms import ClaimTerms
 
+Text = Annotated[str, Rule(lambda value: bool(value.strip()), "a sentence")]
+
 SECONDS = 10.0
 """Seconds of a search where neither they nor trials are given."""
 
@@ -40,16 +42,16 @@ ENDLESS = 1e8
 """Seconds of a search that trials alone end."""
 
 
-@named
+@checked
 def claim(
-    text: str,
+    text: Text,
     mechanism: str | Mechanism | type[Mechanism],
     property: Any,  # noqa: A002 (the public name of the attribute)
     hypotheses: Any = (),
     *,
     holds: Literal["all", "some"] = "all",
-    parameters: Mapping[str, Sequence[Any]] | None = None,
-    misreports: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    misreports: Seed | None = None,
     instances: Callable[[np.random.Generator], Instance] | None = None,
     id: str = "",  # noqa: A002 (the public name of the attribute)
 ) -> "Claim":
@@ -92,19 +94,9 @@ def claim(
     >>> mine.id, mine.search(trials=500).status.value
     ('lmmf-is-strategyproof', 'refuted')
     """
-    if not (isinstance(text, str) and text.strip()):
-        raise InstanceError(f"the text of the claim is {shown(text)}, but it must be a sentence")
-    if not isinstance(holds, str) or holds not in ("all", "some"):
-        raise InstanceError(f"holds is {shown(holds)}, but it must be 'all' or 'some'")
-    if not isinstance(id, str):
-        raise InstanceError(f"id is {shown(id)}, but it must be a text")
-    if misreports is not None and not (isinstance(misreports, int) and misreports >= 0):
-        raise InstanceError(f"misreports is {shown(misreports)}, but it must be a number of users")
-    if instances is not None and not callable(instances):
-        raise InstanceError(f"instances is {shown(instances)}, but it must be a function that makes an Instance")
     item, named = find_mechanism(mechanism), judge_of(property)
     item.check_complete()
-    assumed = _assumed(hypotheses, instances, _checked_parameters(item, parameters))
+    assumed = _assumed(hypotheses, instances, _checked_parameters(item, parameters or {}))
     count = named.misreports if misreports is None else misreports
     name = id or re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-") or "claim"
     return Claim(name, text.strip(), item, property, assumed, holds, count)
@@ -123,17 +115,11 @@ def _assumed(
     return replace(assumed, parameters=parameters) if parameters else assumed
 
 
-def _checked_parameters(item: Mechanism, parameters: Any) -> dict[str, tuple[Any, ...]]:
+def _checked_parameters(item: Mechanism, parameters: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
     """Values by name, each of which the mechanism takes."""
-    if parameters is None:
-        return {}
-    if not isinstance(parameters, Mapping):
-        raise InstanceError(
-            f"the parameters are {shown(parameters)}, but they must be a mapping of names to values: {{'alpha': (1, 2)}}"
-        )
     result = {}
     for name, values in parameters.items():
-        if not isinstance(values, Iterable) or isinstance(values, str) or not (made := tuple(values)):
+        if not is_list(values) or not (made := tuple(values)):
             raise InstanceError(f"the parameter {name} is {shown(values)}, but it must be several values, such as (1, 2)")
         for value in made:
             item.configure(**{name: value})

@@ -443,8 +443,8 @@ def test_several_processes_take_objects_of_ones_own():
 
 
 WRONG = [
-    ({"text": ""}, "the text of the claim is ''"),
-    ({"text": 3}, "the text of the claim is 3"),
+    ({"text": ""}, "text is '', but it must be a sentence"),
+    ({"text": 3}, "text is 3, but it must be a sentence"),
     ({"mechanism": "tfs"}, "did you mean 'tsf'"),
     ({"mechanism": 7}, "mechanism 7"),
     ({"property": "paretto"}, "did you mean 'pareto'"),
@@ -454,7 +454,7 @@ WRONG = [
     ({"hypotheses": 3}, "the hypotheses are 3"),
     ({"holds": "most"}, "holds is 'most'"),
     ({"parameters": {"alpha": (1, 2)}}, "has no parameter 'alpha'"),
-    ({"parameters": (1, 2)}, "the parameters are"),
+    ({"parameters": (1, 2)}, "parameters is (1, 2), but it must be a mapping"),
     ({"mechanism": "fds", "parameters": {"alpha": 2}}, "several values"),
     ({"misreports": -1}, "misreports is -1"),
     ({"instances": 3}, "instances is 3"),
