@@ -9,6 +9,7 @@ from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import yes_or_no
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
 
 METHOD = "rational arithmetic: the assertions of its script"
@@ -70,7 +71,7 @@ def asserted(check: Callable[[Case], None]) -> Callable[[Case], Verdict]:
             check(case)
         except AssertionError as error:
             wrong = str(error) or extract_tb(error.__traceback__)[-1].line
-            return Verdict("printed example", False, 1.0, f"false: {wrong}", "rational arithmetic")
+            return yes_or_no("printed example", False, f"false: {wrong}")
         return Verdict("printed example", True, 0.0, "all is as printed", "rational arithmetic")
 
     return decide

@@ -23,7 +23,17 @@ from fairalloc.models.exact.rationals import Rationals, exact_arcs, global_domin
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, attempted, certified_allocation, once, proved
+from fairalloc.theorems.checkers.trials import (
+    Answer,
+    Judge,
+    Routes,
+    Undecided,
+    attempted,
+    certified_allocation,
+    not_decided,
+    once,
+    proved,
+)
 from fairalloc.theorems.definitions import EXACT
 from fairalloc.theorems.definitions.allocation import feasible
 from fairalloc.theorems.definitions.per_server import equilibrium
@@ -66,6 +76,15 @@ def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
     return best.value
 
 
+def optimum(cost: Sequence[Any], rows: Sequence[Any], sides: Sequence[Any]) -> Any:
+    """Max cost z  over rows z <= sides and z >= 0, in rationals; NotApplicable where the program is not solved."""
+    objective, matrix, right = (np.array(part, dtype=object) for part in (cost, rows, sides))
+    best = maximum(objective, matrix, right, True)
+    if best is None:
+        raise NotApplicable("a linear program was not solved")
+    return best.value
+
+
 def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> Routes:
     """How a statement about a mechanism is tried and confirmed; a violation in floating point must be confirmed in
     rationals.
@@ -100,7 +119,7 @@ def few_rounds(mechanism: str) -> Routes:
     def confirm(case: Case) -> Verdict:
         certificate = certified_answer(case.reported, mechanism)
         if not isinstance(certificate, LeximinCertificate):
-            return Verdict("polynomial-time", None, np.nan, f"not decided: {certificate}", "certificate")
+            return not_decided(certificate, "certificate", "polynomial-time")
         return counted(case.reported, len(certificate.rounds), "certificate")
 
     return Routes(trial, confirm)

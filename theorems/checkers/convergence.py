@@ -7,7 +7,7 @@ What fits server i is a polytope, so (16) holds iff it holds at each of its vert
 whole alpha is everything in (16); for other alpha g' is enclosed in balls. No prices are used.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from fairalloc.analysis.certificates.game_certificate import ExactServer
 from fairalloc.analysis.verdict import Verdict
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.exact.rationals import Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.models.instance import Instance
@@ -22,7 +23,8 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.game import fitted
+from fairalloc.theorems.checkers.game import fitted, of_servers
+from fairalloc.theorems.checkers.trials import Routes, not_decided
 
 ZERO = Fraction(0)
 
@@ -62,9 +64,10 @@ def gain_left(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -
     tasks, units = arcs.tasks(x), unit(instance, arcs)
     z = [tasks[n] / one for n, one in zip(arcs.user, units, strict=True)]
     low = high = ZERO
+    each = [of_servers(parameters, name, instance.K) for name in ("alpha", "A", "B")]
     for here in arcs_of_servers(instance):
         i = int(instance.arcs.server[here[0]])
-        alpha, A, B = (_of_server(parameters, name, i) for name in ("alpha", "A", "B"))
+        alpha, A, B = (values[i] for values in each)
         if alpha == np.inf:
             gap = ExactServer.of(arcs, instance, i, here, x, [z[a] for a in here]).bottleneck_gap()
             low, high = max(low, gap), max(high, gap)
@@ -75,11 +78,6 @@ def gain_left(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -
         now = [_worth([x[a] for a in here], [w[end] for w in worth]) for end in (0, 1)]
         low, high = max(low, 1 - now[1] / best[0]), max(high, 1 - now[0] / best[1])
     return low, high
-
-
-def _of_server(parameters: Mapping[str, Any], name: str, i: int) -> float:
-    value = parameters.get(name, {"alpha": 2, "A": 1, "B": 0}[name])
-    return float(value[i] if isinstance(value, Sequence) and not isinstance(value, str) else value)
 
 
 def _worth(y: Sequence[Fraction], worth: Sequence[Fraction]) -> Fraction:
@@ -101,40 +99,35 @@ def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> 
         return point_as_fraction(ball.lower()), point_as_fraction(ball.upper())
 
 
-def converges(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
-    """The method ends at an answer: its residual is at most the accuracy; a run that reaches a limit decides nothing."""
-    allowed = {"low": 1e-3, "mid": 1e-6, "high": 1e-9}[accuracy]
+def converges(name: str, method: str, accuracy: str = "low") -> Routes:
+    """The method ends at an answer; a run that reaches a limit decides nothing against it.
 
-    def check(case: Case) -> Verdict:
+    Tried: its residual is at most the accuracy. Confirmed: another run, and the gain that (16), or P Theorem 1 for ps-dsf,
+    leaves at its end, in rationals: a lower bound above the accuracy is a violation, an upper bound below it shows that none is.
+    """
+    allowed = ACCURACY[accuracy]
+
+    def run(case: Case) -> tuple[Allocation, bool, dict[str, Any]]:
+        """The answer, whether a limit was reached, and the parameters."""
         own = fitted(case.parameters, case.instance)
         found = solve(case.instance, name, method, accuracy, time_limit=2.0, **own)
+        return found, found.termination in ("iteration_limit", "time_limit"), own
+
+    def trial(case: Case) -> Verdict:
+        found, cut, _ = run(case)
         margin = found.residual - allowed
         sentence = f"{method} ended {found.termination} with the residual {found.residual:.1e}"
-        cut = found.termination in ("iteration_limit", "time_limit")
         return Verdict("convergence", None if cut and margin > 0 else margin <= 0, margin, sentence, "a run")
 
-    return check
-
-
-def converges_exactly(name: str, method: str, accuracy: str = "low") -> Callable[[Case], Verdict]:
-    """The method ends at an answer: another run, and the gain that (16), or P Theorem 1 for ps-dsf, leaves at its end, in
-    rationals.
-
-    A lower bound on that gain above the accuracy is a violation; an upper bound below it shows that there is none.
-    """
-    allowed = Fraction(str(ACCURACY[accuracy]))
-
-    def check(case: Case) -> Verdict:
-        own = fitted(case.parameters, case.instance)
-        found = solve(case.instance, name, method, accuracy, time_limit=2.0, **own)
-        if not found.has_point or not all(exact_arcs(case.instance).tasks(rational(case.instance, found.x))):
-            return Verdict("convergence", None, np.nan, "not decided: a user has nothing", "a run")
-        parameters = {"alpha": "inf"} if name == "ps-dsf" else own
-        low, high = gain_left(case.instance, rational(case.instance, found.x), parameters)
-        far, near = low > allowed, high <= allowed
-        cut = found.termination in ("iteration_limit", "time_limit")
-        holds = True if near else False if far and not cut else None
+    def confirm(case: Case) -> Verdict:
+        found, cut, own = run(case)
+        x = rational(case.instance, found.x) if found.has_point else None
+        if x is None or not all(exact_arcs(case.instance).tasks(x)):
+            return not_decided("a user has nothing", "a run", "convergence")
+        low, high = gain_left(case.instance, x, {"alpha": "inf"} if name == "ps-dsf" else own)
+        exact = Fraction(str(allowed))
+        holds = True if high <= exact else False if low > exact and not cut else None
         sentence = f"{method} ended {found.termination} where a server can still gain {float(high):.1e}"
-        return Verdict("convergence", holds, float(high - allowed), sentence, "vertices in rationals")
+        return Verdict("convergence", holds, float(high - exact), sentence, "vertices in rationals")
 
-    return check
+    return Routes(trial, confirm)

@@ -42,6 +42,8 @@ from fairalloc.theorems.checkers.trials import (
     answered,
     attempted,
     decided,
+    exact_verdict,
+    not_decided,
     proof_of,
     rational_allocation,
     width,
@@ -125,7 +127,7 @@ def same_as_fds(case: Case, answer: Answer) -> Verdict:
 def limit_rate(case: Case, answer: Answer) -> Verdict:
     """The gap of PS-DSF (P Theorem 1) is at most log(R (1 + B / A) / least w_nir > 0) / alpha_i, from 10 on: K.T2.limit."""
     h = holdings_of(answer(case.reported))
-    alphas, A, B = (_of_servers(case, *pair) for pair in (("alpha", 2), ("A", 1.0), ("B", 0.0)))
+    alphas, A, B = (of_servers(case.parameters, name, h.instance.K) for name in ("alpha", "A", "B"))
     if "A" in case.parameters and any(A[i] < float(z) for i, z in zip(h.instance.arcs.server, shares(h), strict=True)):
         raise NotApplicable("a share is larger than A (K Corollary 3)")
     large = [(i, alphas[i]) for i in range(h.instance.K) if alphas[i] >= 10]
@@ -138,10 +140,10 @@ def limit_rate(case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "limit", over, f"at server {server!r} the gap of PS-DSF is {over:.3g} above the rate's bound")
 
 
-def _of_servers(case: Case, name: str, usual: float) -> list[float]:
-    """The parameter at each server."""
-    value = case.parameters.get(name, usual)
-    return [*map(float, value if isinstance(value, tuple) else [value] * case.instance.K)]
+def of_servers(parameters: Mapping[str, Any], name: str, count: int) -> list[float]:
+    """Alpha, A or B at each of so many servers."""
+    value = parameters.get(name, {"alpha": 2, "A": 1, "B": 0}[name])
+    return [*map(float, value[:count] if isinstance(value, tuple | list) else [value] * count)]
 
 
 def shares(h: Holdings) -> Any:
@@ -174,14 +176,14 @@ def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: ins
         back = Game(instance, case.parameters["alpha"]).residual(replace(fair, prices=None))
         margin = max(there, back) - 10 * TOLERANCE
         sentence = f"the gap of PS-DSF at the equilibrium is {there:.1e}, the residual of the game at PS-DSF {back:.1e}"
-        return Verdict("coincidence", margin <= 0, margin, sentence, "residuals in floating point")
+        return exact_verdict("coincidence", margin, sentence, "residuals in floating point")
 
     def confirm(case: Case) -> Verdict:
         instance, alpha = domain(case.instance), case.parameters["alpha"]
         h = certified(instance, "ps-dsf")
         worst = max(_kkt(h, i, int(alpha)) for i in set(instance.arcs.server.tolist()))
         sentence = f"with the price of the largest served share somebody is off by {float(worst):.3g}, relative"
-        return Verdict("coincidence", worst <= 0, float(worst), sentence, "optimality conditions in rationals")
+        return exact_verdict("coincidence", worst, sentence, "optimality conditions in rationals")
 
     return Routes(_at_equilibria(residuals), confirm)
 
@@ -345,4 +347,4 @@ def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any
 
 def missing(what: str) -> Callable[[Case], Verdict]:
     """The check of a claim that rests on data that are not published: it decides nothing."""
-    return lambda _: Verdict("experiment", None, np.nan, f"not decided: {what}", "not examined")
+    return lambda _: not_decided(what, "not examined", "experiment")

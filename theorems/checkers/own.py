@@ -47,7 +47,7 @@ from fairalloc.theorems.checkers.common import about_mechanism, as_one_pool, lex
 from fairalloc.theorems.checkers.every_choice import CHOSEN, gaining_for_every_choice
 from fairalloc.theorems.checkers.game import about_several
 from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, answered, attempted
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, answered, attempted, not_decided
 from fairalloc.theorems.status import FLOATING_POINT
 
 MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}
@@ -234,7 +234,7 @@ def _by_digits(item: Mechanism, judge: Judge, case: Case) -> Verdict:
     try:
         verdict, _ = with_answers(judge, case, partial(answered, item, "many-digits", tuple(case.parameters.items())))
     except Undecided as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", FLOATING_POINT)
+        return not_decided(reason, FLOATING_POINT)
     sentence = f"{verdict.sentence} (tasks are irrational, and proved to 18 digits in ball arithmetic)"
     return _above_noise(replace(verdict, sentence=sentence, method="ball arithmetic"))
 
@@ -251,7 +251,7 @@ def _by_two(item: Mechanism, judge: Judge, case: Case) -> Verdict:
         if _others(item, parameters, case.instance, first):
             other, asked = with_answers(judge, case, partial(_by_another_method, item, parameters, first))
     except Undecided as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", FLOATING_POINT)
+        return not_decided(reason, FLOATING_POINT)
     second = next(iter(asked.values())).method
     if other is not None and _above_noise(other).holds is not False:
         return replace(other, holds=None, sentence=f"not decided: {first} violates it, and {second} does not")

@@ -44,6 +44,24 @@ def once(decide: Callable[[Case], Verdict]) -> Routes:
     return Routes(decide, decide)
 
 
+RATIONAL = "rational arithmetic"
+
+
+def exact_verdict(name: str, margin: Any, sentence: str, method: str = RATIONAL) -> Verdict:
+    """The verdict of a margin in rationals: positive is a violation."""
+    return Verdict(name, bool(margin <= 0), float(margin), sentence, method)
+
+
+def yes_or_no(name: str, holds: bool, sentence: str, method: str = RATIONAL) -> Verdict:
+    """The verdict of what has no margin."""
+    return exact_verdict(name, -1 if holds else 1, sentence, method)
+
+
+def not_decided(reason: object, method: str, name: str = "") -> Verdict:
+    """The verdict where nothing is known."""
+    return Verdict(name, None, np.nan, f"not decided: {reason}", method)
+
+
 SAFETY = 10.0
 """A margin decides if it is this many times what tasks can be off: it depends on the tasks of two users, scaled by weights."""
 
@@ -75,7 +93,7 @@ def decided(judge: Judge, case: Case, answer: Answer, method: str, widths: Seque
     try:
         verdict = judge(case, answer)
     except (Undecided, Unsolved) as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", method)
+        return not_decided(reason, method)
     if any(widths) and abs(verdict.margin) <= SAFETY * max(widths):
         return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}")
     return verdict
@@ -109,7 +127,7 @@ def proof_of(found: Certificate | NotCertified) -> Certificate:
     return found
 
 
-def rational_allocation(instance: Instance, x: Rationals, mechanism: str, method: str = "") -> Allocation:
+def rational_allocation(instance: Instance, x: Rationals, mechanism: str = "", method: str = "") -> Allocation:
     """The allocation of rational tasks (A,)."""
     return Allocation(instance, np.array([float(v) for v in x]), mechanism, method, x_exact=x)
 

@@ -26,7 +26,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Routes, once
+from fairalloc.theorems.checkers.trials import Routes, not_decided, once
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
@@ -290,7 +290,7 @@ def limit_is_fair(case: Case) -> Verdict:
     asked = float(case.parameters.get("accuracy", 1e-5))
     way = trajectory(data(case), asked)
     if not way.reached:  # a resource that is full without a price: c beyond the reach of doubles
-        return Verdict("njc", None, np.nan, f"not decided: {way.message}", "integration")
+        return not_decided(way.message, "integration", "njc")
     return _verdict(way.complaint - 2 * asked, way.message, "integration")
 
 

@@ -31,6 +31,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import exact_verdict
 from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
 
 F = Fraction
@@ -55,7 +56,7 @@ def _terms(case: Case) -> tuple[int, Fraction, Fraction, list[Fraction], list[tu
 def _alike(each: Iterable[tuple[Fraction, Fraction]], what: str) -> Verdict:
     """Whether each printed number is the right one."""
     off = max(abs(printed / right - 1) for printed, right in each)
-    return Verdict("formula", not off, float(off), f"{what} is off by {float(off):.3g}, relative", "rational arithmetic")
+    return exact_verdict("formula", off, f"{what} is off by {float(off):.3g}, relative")
 
 
 def price_by_104(case: Case) -> Verdict:
@@ -123,6 +124,5 @@ def _kept(shares: Any, epsilon: F) -> Verdict:
     ]
     if not margins:
         raise NotApplicable("at no server everybody with tasks uses what has a price")
-    margin = float(max(margins))
-    words = f"a user has {margin:.3g} of the server less than 1 - epsilon times its part"
-    return Verdict("sharing", max(margins) <= 0, margin, words, "rational arithmetic")
+    words = f"a user has {float(max(margins)):.3g} of the server less than 1 - epsilon times its part"
+    return exact_verdict("sharing", max(margins), words)

@@ -23,6 +23,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import certified, is_nash_bargain
 from fairalloc.theorems.checkers.convergence import arcs_of_servers, gain_left, rational, vertices
 from fairalloc.theorems.checkers.game import fitted
+from fairalloc.theorems.checkers.trials import exact_verdict, yes_or_no
 from fairalloc.theorems.papers.k.marginals import totals
 from fairalloc.theorems.papers.k.surds import sign
 
@@ -62,14 +63,14 @@ def theorem_1(case: Case) -> Verdict:
     ]
     worst = max(Reallocation.of(case, here, aim).fault() for here, aim in aims)
     sentence = f"of {len(aims)} moves one gains {worst:.3g} more than (16) says"
-    return Verdict("equivalence", worst <= 0, worst, sentence, "vertices in rationals, and balls")
+    return exact_verdict("equivalence", worst, sentence, "vertices in rationals, and balls")
 
 
 def concave(case: Case) -> Verdict:
     """K 3.1: U_i is below its tangents, from the first point all the way to the second, at each server."""
     moves = [Reallocation.of(case, here, _second(case, here)) for here in arcs_of_servers(case.instance)]
     worst = max(move.above_tangent() for move in moves)
-    return Verdict("concavity", worst <= 0, worst, f"U_i is {worst:.3g} above a tangent", "balls")
+    return exact_verdict("concavity", worst, f"U_i is {worst:.3g} above a tangent", "balls")
 
 
 def _second(case: Case, here: Sequence[int]) -> list[Fraction]:
@@ -161,8 +162,8 @@ def projection_moves_eligible(case: Case) -> Verdict:
             if moved:
                 who, what = instance.users[moved[0]], instance.resources[r]
                 sentence = f"where {what!r} is full at a server, v lowers the tasks of {who!r}, who is not eligible there"
-                return Verdict("feasibility", False, 1.0, sentence, "rational arithmetic")
-    return Verdict("feasibility", True, -1.0, "everybody who demands a resource is eligible where it is", "rational arithmetic")
+                return yes_or_no("feasibility", False, sentence)
+    return yes_or_no("feasibility", True, "everybody who demands a resource is eligible where it is")
 
 
 def bounded_multipliers(case: Case) -> Verdict:
@@ -170,11 +171,11 @@ def bounded_multipliers(case: Case) -> Verdict:
     exact = case.instance.exact.capacities
     free = [(i, r) for i, row in enumerate(exact) for r, c in enumerate(row) if c == 0 and i in case.instance.arcs.server]
     if not free:
-        return Verdict("boundedness", True, -1.0, "every resource that has a price is used by somebody", "rational arithmetic")
+        return yes_or_no("boundedness", True, "every resource that has a price is used by somebody")
     i, r = free[0]
     what = f"{case.instance.resources[r]!r} on server {case.instance.servers[i]!r}"
     sentence = f"any lambda >= 0 solves (28)-(29) for {what}: its capacity is 0 and no eligible user demands it"
-    return Verdict("boundedness", False, 1.0, sentence, "rational arithmetic")
+    return yes_or_no("boundedness", False, sentence)
 
 
 # ---- 4.4: one solution where every server has a bottleneck resource --------------------------------------------------------
@@ -198,6 +199,4 @@ def unique_by_market(case: Case) -> Verdict:
             raise NotApplicable("a server has no bottleneck resource")
         prices[min(common)] = 1 / min(z[here])
     unique = is_nash_bargain(instance, h.x, prices)
-    return Verdict(
-        "uniqueness", unique, -1.0 if unique else 1.0, f"the market's gap is {'' if unique else 'not '}0", "rational arithmetic"
-    )
+    return yes_or_no("uniqueness", unique, f"the market's gap is {'' if unique else 'not '}0")

@@ -17,14 +17,16 @@ capacities, users who are not eligible have no part of v (K 15).
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
+from fairalloc.models.exact.rationals import Rationals, exact_arcs, solved
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import yes_or_no
 from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
-from fairalloc.theorems.papers.k.surds import Surd, root, total
+from fairalloc.theorems.papers.k.surds import Surd, root
 
 ZERO = Fraction(0)
 METHOD = "square roots of rationals"
@@ -82,17 +84,17 @@ class ExactMeritPoint:
         """(A,) dPsi/dx_ni (K 93)."""
         pull = [slope * rise for slope, rise in zip(self.by_f(), self.rise, strict=True)]
         own = [psi_slope(x, f) for x, f in zip(self.x, self.f, strict=True)]
-        of = {n: total([p for p, m in zip(pull, self.user, strict=True) if m == n]) for n in set(self.user)}
+        of = {n: sum((p for p, m in zip(pull, self.user, strict=True) if m == n), Surd()) for n in set(self.user)}
         return [first + of[n] for first, n in zip(own, self.user, strict=True)]
 
     def by_price(self) -> dict[int, Surd]:
         """{row: dPsi/dlambda_ir} for every resource that somebody demands (K 94)."""
         slopes, rows = self.by_f(), sorted({row for p in self.part for row in p})
-        return {row: total([s * p[row] for s, p in zip(slopes, self.part, strict=True) if row in p]) for row in rows}
+        return {row: sum((s * p[row] for s, p in zip(slopes, self.part, strict=True) if row in p), Surd()) for row in rows}
 
     def beta(self, row: int, by_x: Sequence[Surd]) -> Surd:
         """(K 45)."""
-        return total([slope * -p[row] for slope, p in zip(by_x, self.part, strict=True) if row in p])
+        return sum((slope * -p[row] for slope, p in zip(by_x, self.part, strict=True) if row in p), Surd())
 
     def projection(self, server: int, by_x: Sequence[Surd]) -> tuple[list[Surd], list[Surd]]:
         """-grad_x_i Psi and its projection (46)."""
@@ -123,30 +125,24 @@ def psi_slope(a: Fraction, b: Fraction) -> Surd:
 
 
 def _dot(d: Sequence[Fraction], v: Sequence[Surd]) -> Surd:
-    return total([part * factor for part, factor in zip(v, d, strict=True)])
+    return sum((part * factor for part, factor in zip(v, d, strict=True)), Surd())
 
 
 def _projected_out(rows: Sequence[Sequence[Fraction]], g: Sequence[Surd]) -> tuple[list[Surd], list[Surd]] | None:
     """Factors of the rows and what is left of g without its part in their span; None where they are dependent."""
-    from flint import fmpq_mat
-
-    size = len(rows)
-    gram = [as_flint(sum((a * b for a, b in zip(one, other, strict=True)), ZERO)) for one in rows for other in rows]
-    matrix = fmpq_mat(size, size, gram)
-    if size and matrix.det() == 0:
+    gram = [[sum((a * b for a, b in zip(one, other, strict=True)), ZERO) for one in rows] for other in rows]
+    inverse = [solved(gram, [Fraction(row is one) for one in rows]) for row in rows]
+    if None in inverse:
         return None
-    inverse = matrix.inv() if size else matrix
-    onto = [_dot(row, g) for row in rows]
-    factors = [total([onto[k] * as_fraction(inverse[j, k]) for k in range(size)]) for j in range(size)]
-    left = [part - total([s * row[a] for s, row in zip(factors, rows, strict=True)]) for a, part in enumerate(g)]
+    factors = [_dot(column, [_dot(row, g) for row in rows]) for column in inverse if column is not None]
+    left = [part - sum((s * row[a] for s, row in zip(factors, rows, strict=True)), Surd()) for a, part in enumerate(g)]
     return factors, left
 
 
 # ---- claims -----------------------------------------------------------------------------------------------------------
 
 
-def _verdict(name: str, holds: bool, sentence: str) -> Verdict:
-    return Verdict(name, holds, -1.0 if holds else 1.0, sentence, METHOD)
+_verdict = partial(yes_or_no, method=METHOD)
 
 
 def complementary(case: Case) -> Verdict:
@@ -180,7 +176,7 @@ def projection_descends(case: Case) -> Verdict:
     point, left = ExactMeritPoint.of(case), Surd()
     for server in sorted(set(point.server)):
         g, v = point.projection(server, point.by_x())
-        left = total([left] + [part.times(own - part) for own, part in zip(g, v, strict=True)])
+        left = sum([left] + [part.times(own - part) for own, part in zip(g, v, strict=True)], Surd())
     return _verdict("descent", left.sign() >= 0, f"the slope along v_x is {float(left):.3g} less than -|v_x|^2")
 
 

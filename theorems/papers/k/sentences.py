@@ -5,17 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import holdings_of, others_changed, verdict_of
+from fairalloc.theorems.checkers.common import holdings_of, optimum, others_changed, verdict_of
 from fairalloc.theorems.checkers.convergence import arcs_of_servers, vertices
-from fairalloc.theorems.checkers.trials import Answer, Undecided
+from fairalloc.theorems.checkers.trials import Answer, yes_or_no
 from fairalloc.theorems.papers.k.marginals import alphas, worths
 from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint, psi_slope
-from fairalloc.theorems.papers.k.surds import Surd, total
+from fairalloc.theorems.papers.k.surds import Surd
 from fairalloc.theorems.standalone.merit import dot
 
 F = Fraction
@@ -50,7 +49,7 @@ def _at_servers(case: Case, other: Callable[[Case, Sequence[int], Row], bool]) -
     each = [(here, [need[a] / max(need[b] for b in here) for a in here]) for here in arcs_of_servers(case.instance)]
     fault = any(_solved(case, here, worth, nu=True) != other(case, here, worth) for here, worth in each)
     method = "LP, basis computed in rationals"
-    return Verdict("equivalence", not fault, 1.0 if fault else -1.0, f"{len(each)} servers were compared", method)
+    return yes_or_no("equivalence", not fault, f"{len(each)} servers were compared", method)
 
 
 def _solved(case: Case, here: Sequence[int], worth: Row, nu: bool) -> bool:
@@ -68,10 +67,7 @@ def _solved(case: Case, here: Sequence[int], worth: Row, nu: bool) -> bool:
             matrix.append([*row, F(-1)])
             sides.append(worth[k])
     cost = [F(0)] * (len(matrix[0]) - 1) + [F(-1)]
-    best = maximum(np.array(cost, dtype=object), np.array(matrix, dtype=object), np.array(sides, dtype=object), True)
-    if best is None:
-        raise Undecided("a linear program was not solved")
-    return bool(best.value == 0)
+    return bool(optimum(cost, matrix, sides) == 0)
 
 
 def _is_best(case: Case, here: Sequence[int], worth: Row) -> bool:
@@ -97,7 +93,7 @@ def _is_solved(a: Fraction, b: Fraction) -> bool:
 def complementary_function(case: Case) -> Verdict:
     """Psi of (36) is 0 iff a, b >= 0 and a b = 0; in square roots of rationals."""
     wrong = [(a, b) for a, b in pairs(case) if ((Surd.of(1, a * a + b * b) - Surd.of(a + b)).sign() == 0) != _is_solved(a, b)]
-    return Verdict("complementary", not wrong, 1.0 if wrong else -1.0, f"psi is wrong at {wrong[:1]}", METHOD)
+    return yes_or_no("complementary", not wrong, f"psi is wrong at {wrong[:1]}", METHOD)
 
 
 def signs(case: Case) -> Verdict:
@@ -106,7 +102,7 @@ def signs(case: Case) -> Verdict:
     for a, b in pairs(case):
         first, second = psi_slope(a, b).sign(), psi_slope(b, a).sign()
         wrong += [(a, b)] if first * second < 0 or (first == second == 0) != _is_solved(a, b) else []
-    return Verdict("signs", not wrong, 1.0 if wrong else -1.0, f"the derivatives are wrong at {wrong[:1]}", METHOD)
+    return yes_or_no("signs", not wrong, f"the derivatives are wrong at {wrong[:1]}", METHOD)
 
 
 # ---- 5.1 and 5.2 ------------------------------------------------------------------------------------------------------------
@@ -118,10 +114,10 @@ def violates(case: Case) -> Verdict:
     by_x, faults = point.by_x(), 0
     after = [Surd.of(x) + slope * F(-1, 1000) for slope, x in zip(by_x, point.x, strict=True)]
     for row in point.full:
-        load = total([value * part[row] for value, part in zip(after, point.part, strict=True) if row in part])
+        load = sum((value * part[row] for value, part in zip(after, point.part, strict=True) if row in part), Surd())
         faults += (point.beta(row, by_x).sign() > 0) != ((load - Surd.of(1)).sign() > 0)
     words = f"of {len(point.full)} full resources {faults} differ"
-    return Verdict("violation", not faults, 1.0 if faults else -1.0, words, METHOD)
+    return yes_or_no("violation", not faults, words, METHOD)
 
 
 def assumption_2(case: Case) -> Verdict:
@@ -129,7 +125,7 @@ def assumption_2(case: Case) -> Verdict:
     instance, exact = case.instance, case.instance.exact
     out = [[n for n in range(instance.N) if n == i % instance.N or not instance.placement[n, i]] for i in range(instance.K)]
     holds = all(any(exact.demands[n][0][r] > 0 for n in users) for users in out for r in range(instance.R))
-    return Verdict("outsiders", holds, -1.0 if holds else 1.0, "nobody else demands some resource", "rational arithmetic")
+    return yes_or_no("outsiders", holds, "nobody else demands some resource")
 
 
 def local(case: Case) -> Verdict:

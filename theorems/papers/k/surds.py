@@ -57,7 +57,7 @@ class Surd:
 
     def times(self, other: "Surd") -> "Surd":
         """The product of two sums."""
-        return total([Surd.of(q * p, s * r) for s, q in self.terms.items() for r, p in other.terms.items()])
+        return sum((Surd.of(q * p, s * r) for s, q in self.terms.items() for r, p in other.terms.items()), Surd())
 
     def __float__(self) -> float:
         return float(sum(float(q) * float(s) ** 0.5 for s, q in self.terms.items()))
@@ -79,11 +79,3 @@ def sign(value: Callable[[], Any], most_bits: float = inf) -> int:
                 return 1 if ball > 0 else -1
         bits *= 2
     return 0
-
-
-def total(parts: "list[Surd]") -> Surd:
-    """Their sum."""
-    result = Surd()
-    for part in parts:
-        result += part
-    return result

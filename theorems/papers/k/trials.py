@@ -22,8 +22,8 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import game
 from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import Row, certified, monopoly, printed_numbers, printed_tasks
-from fairalloc.theorems.checkers.convergence import converges, converges_exactly
-from fairalloc.theorems.checkers.trials import Routes, once
+from fairalloc.theorems.checkers.convergence import converges
+from fairalloc.theorems.checkers.trials import RATIONAL, Routes, exact_verdict, once
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3, sentences
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions
 from fairalloc.theorems.status import FLOATING_POINT
@@ -75,7 +75,7 @@ def _fig2(case: Case) -> Verdict:
     use = {name: game.utilisation(certified(case.instance, name)) for name in ("ps-dsf", "drfh", "tsf")}
     margin = max(use["drfh"], use["tsf"]) - use["ps-dsf"]
     sentence = "mean used part " + ", ".join(f"{name} {float(v):.4g}" for name, v in use.items())
-    return Verdict("utilisation", bool(margin < 0), float(margin), sentence, "rational arithmetic")
+    return Verdict("utilisation", bool(margin < 0), float(margin), sentence, RATIONAL)
 
 
 def _fig3_server1(case: Case) -> Verdict:
@@ -87,7 +87,7 @@ def _fig3_server1(case: Case) -> Verdict:
         tasks = np.bincount(case.instance.arcs.user, here, 4)
         worst = max(worst, float(np.abs(tasks - [2, 6, 0, 0]).max()))
     words, method = f"server 1 is off (2, 6, 0, 0) by {worst:.1e}", f"{FLOATING_POINT}: eight solves"
-    return Verdict("printed numbers", worst <= 1e-6, worst - 1e-6, words, method)
+    return exact_verdict("printed numbers", worst - 1e-6, words, method)
 
 
 def _fig3_efficient(case: Case) -> Verdict:
@@ -115,7 +115,7 @@ def _almost_proportional(case: Case) -> Verdict:
     far = [max(v, 1 / v) - 1 for v in ratio]
     margin = max(far[:2]) - min(F(1, 10), *far[2:])
     words = "the ratios of CPU to memory, in parts of that of all servers, are " + ", ".join(map(str, ratio))
-    return Verdict("proportion", margin < 0, float(margin), words, "rational arithmetic")
+    return Verdict("proportion", margin < 0, float(margin), words, RATIONAL)
 
 
 # ---- 6 --------------------------------------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ trials: dict[str, Routes] = {
     "K.E111": Routes(problem_3.descent_by_price, checked("K.E111")),
     "K.E48": Routes(problem_3.stay_complementary, checked("K.E48")),
     "K.L4.priced": once(problem_3.zero_direction),
-    "K.T8.start": Routes(converges("alpha-pf-vds", "ps-mfa"), converges_exactly("alpha-pf-vds", "ps-mfa")),
-    "K.5.2": Routes(converges("alpha-pf-vds", "vds-distributed"), converges_exactly("alpha-pf-vds", "vds-distributed")),
+    "K.T8.start": converges("alpha-pf-vds", "ps-mfa"),
+    "K.5.2": converges("alpha-pf-vds", "vds-distributed"),
     "K.5.2.rest": once(problem_3.rests),
     "K.E57": once(formulas.approximate_prices),
     "K.Fn8": Routes(formulas.penalty(printed=True), checked("K.Fn8")),

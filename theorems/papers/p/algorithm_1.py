@@ -23,9 +23,9 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import progressive_filling
+from fairalloc.theorems.checkers.trials import exact_verdict, not_decided, yes_or_no
 
 ZERO, ONE = Fraction(0), Fraction(1)
-EXACT = "rational arithmetic"
 ROUNDS = 3
 RATIONALS = "rounds in rationals"
 MOST_ROUNDS = 10
@@ -42,8 +42,8 @@ def bottleneck(case: Case) -> Verdict:
         for a in [a for a in users if z[a] == min(z[b] for b in users)]:
             served = [z[b] for b in users if x[b]]
             if condition_15(z[a], served) and not all(z[a] >= share for share in served):
-                return Verdict("bottleneck", False, 1.0, "(14) and (15) hold and (13) does not", EXACT)
-    return Verdict("bottleneck", True, -1.0, "(13) holds wherever (14) and (15) do", EXACT)
+                return yes_or_no("bottleneck", False, "(14) and (15) hold and (13) does not")
+    return yes_or_no("bottleneck", True, "(13) holds wherever (14) and (15) do")
 
 
 def condition_15(share: Fraction, served: list[Fraction]) -> bool:
@@ -137,15 +137,15 @@ def feasible(case: Case) -> Verdict:
         if worst > 0:
             server = case.instance.servers[place.i]
             sentence = f"after Update-Allocation server {server!r} gives {float(worst):.3g} of a capacity too much"
-            return Verdict("feasibility", False, float(worst), sentence, EXACT)
-    return Verdict("feasibility", True, -1.0, "no capacity is exceeded", EXACT)
+            return exact_verdict("feasibility", worst, sentence)
+    return yes_or_no("feasibility", True, "no capacity is exceeded")
 
 
 def maximum_defined(case: Case) -> Verdict:
     """The maximum of (17) is over somebody, in the last round of Algorithm I, whose end is made exact and certified."""
     certificate = certify(solve(case.instance, "ps-dsf", "psdsf-algorithm-1"))
     if isinstance(certificate, NotCertified):
-        return Verdict("maximum", None, np.nan, f"not decided: {certificate.reason}", "certificate")
+        return not_decided(certificate.reason, "certificate", "maximum")
     x = dict(enumerate(certificate.x))
     for place in ServerInRationals.all_of(case.instance):
         z, left = place.shares(x), place.here
@@ -155,9 +155,9 @@ def maximum_defined(case: Case) -> Verdict:
             if not done and not all(users.values()):
                 where = f"at server {case.instance.servers[place.i]!r}"
                 sentence = f"{where} nobody in N_i uses a full resource that a remaining user demands"
-                return Verdict("maximum", False, 1.0, sentence, EXACT)
+                return yes_or_no("maximum", False, sentence)
             left = [a for a in left if done[0] not in place.part[a]] if done else []
-    return Verdict("maximum", True, -1.0, "every maximum is over somebody", EXACT)
+    return yes_or_no("maximum", True, "every maximum is over somebody")
 
 
 def drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> dict[int, Fraction]:
@@ -203,7 +203,7 @@ def rounds(instance: Instance, count: int) -> Iterator[tuple[list[ServerInRation
 def rising(case: Case) -> Verdict:
     """S* rises with each update of one server procedure, in three rounds."""
     worst = max((a - b for _, _, minima, _ in rounds(case.instance, ROUNDS) for a, b in pairwise(minima)), default=-ONE)
-    return Verdict("monotonicity", worst <= 0, float(worst), f"S* falls by {float(worst):.3g}", RATIONALS)
+    return exact_verdict("monotonicity", worst, f"S* falls by {float(worst):.3g}", RATIONALS)
 
 
 def kept_by_later_servers(case: Case) -> Verdict:
@@ -214,8 +214,8 @@ def kept_by_later_servers(case: Case) -> Verdict:
             if without := earlier.without_bottleneck(x):
                 words = f"user {users[without[0]]!r} has no bottleneck at {servers[earlier.i]!r}"
                 sentence = f"after the procedure of server {servers[places[k].i]!r} {words}"
-                return Verdict("bottleneck", False, 1.0, sentence, RATIONALS)
-    return Verdict("bottleneck", True, -1.0, "bottlenecks stay", RATIONALS)
+                return yes_or_no("bottleneck", False, sentence, RATIONALS)
+    return yes_or_no("bottleneck", True, "bottlenecks stay", RATIONALS)
 
 
 def ends(case: Case) -> Verdict:
@@ -231,12 +231,10 @@ def ends(case: Case) -> Verdict:
         if not updates:
             settled = not any(place.without_bottleneck(x) for place in places)
             words = f"it ends after {len(states) + 1} rounds, where everybody {'has' if settled else 'lacks'} a bottleneck"
-            return Verdict("termination", settled, -1.0 if settled else 1.0, words, RATIONALS)
+            return yes_or_no("termination", settled, words, RATIONALS)
         states, updates = [*states, np.array([*x.values()])], 0
     sizes = [abs(b - a).max() for a, b in pairwise(states[-5:])]
     one, *others = {b / a for a, b in pairwise(sizes)}
     if others or not 0 < one < 1:
-        return Verdict(
-            "termination", None, np.nan, f"not decided: {MOST_ROUNDS} rounds, and no ratio of their changes", RATIONALS
-        )
-    return Verdict("termination", False, float(one), f"every round changes tasks by {one} times the change before", RATIONALS)
+        return not_decided(f"{MOST_ROUNDS} rounds, and no ratio of their changes", RATIONALS, "termination")
+    return exact_verdict("termination", one, f"every round changes tasks by {one} times the change before", RATIONALS)

@@ -7,22 +7,20 @@ from itertools import zip_longest
 import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
-from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import certified, holdings_of, monopoly, others_changed, progressive_filling
+from fairalloc.theorems.checkers.common import certified, holdings_of, monopoly, optimum, others_changed, progressive_filling
 from fairalloc.theorems.checkers.convergence import arcs_of_servers, vertices
 from fairalloc.theorems.checkers.game import shares
-from fairalloc.theorems.checkers.trials import Answer
-from fairalloc.theorems.papers.p.algorithm_1 import EXACT, ServerInRationals, procedure
+from fairalloc.theorems.checkers.trials import RATIONAL, Answer, exact_verdict, rational_allocation, yes_or_no
+from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, procedure
 
 F = Fraction
 
@@ -36,7 +34,7 @@ def utilisation(case: Case) -> Verdict:
     (here,) = arcs_of_servers(case.instance)
     most = max(sum(arcs.loads(tuple(aim)), F(0)) for aim in vertices(case.instance, here))
     margin = most - sum(loads, F(0))
-    return Verdict("utilisation", margin <= 0, float(margin), f"another allocation uses {margin} more of the capacities", EXACT)
+    return exact_verdict("utilisation", margin, f"another allocation uses {margin} more of the capacities")
 
 
 def increase(case: Case) -> Verdict:
@@ -51,7 +49,7 @@ def increase(case: Case) -> Verdict:
         need = {a: place.unit[a] * (aim - made.z[a]) + x[a] for a in place.here}  # for a share of aim, with tasks elsewhere
         after = place.taken({a: max(kept[a], need[a]) for a in place.here}, place.here)
         worst = max(worst, 1 - max(after[r] for a in made.lowest for r in place.part[a]))
-    return Verdict("bound", worst <= 0, float(worst), f"S* can rise above S* + z*: {worst} of each resource is left", EXACT)
+    return exact_verdict("bound", worst, f"S* can rise above S* + z*: {worst} of each resource is left")
 
 
 def local(case: Case) -> Verdict:
@@ -66,7 +64,7 @@ def local(case: Case) -> Verdict:
             ends.append([*minima, *(tasks[a] for a in own.here)])
         differences += [abs(a - b) for a, b in zip_longest(*ends, fillvalue=F(-1))]
     worst = max(differences)
-    return Verdict("locality", worst == 0, float(worst), f"an update differs by {worst} with other servers changed", EXACT)
+    return exact_verdict("locality", worst, f"an update differs by {worst} with other servers changed")
 
 
 def least_share(servers: tuple[int, ...]) -> Callable[[Case], Verdict]:
@@ -79,11 +77,9 @@ def least_share(servers: tuple[int, ...]) -> Callable[[Case], Verdict]:
         rows = [[*row, F(0)] for row in arcs.matrix()]
         rows += [[*(F(-int(n == arcs.user[a])) for n in arcs.user), units[a]] for a in own]
         sides, cost = [F(1)] * arcs.rows + [F(0)] * len(own), [F(0)] * len(units) + [F(1)]
-        best = maximum(np.array(cost), np.array(rows, dtype=object), np.array(sides), True)
-        if best is None:
-            raise NotApplicable("a linear program was not solved")
-        margin = best.value - least
-        return Verdict("max-min", margin <= 0, float(margin), f"the least share is {least}, and {best.value} is possible", EXACT)
+        best = optimum(cost, rows, sides)
+        margin = best - least
+        return exact_verdict("max-min", margin, f"the least share is {least}, and {best} is possible")
 
     return confirm
 
@@ -103,7 +99,9 @@ def same_units(case: Case, answer: Answer) -> Verdict:
             game = ps_dsf.game(scaled)
             gaps = [bottleneck_gap(game, np.array(x), server.index) for server in servers_of(game)]
             worst = max(worst, max(gaps) - 1e-6)
-    return Verdict("units", not worst > 0, worst, "in other units the allocation is not PS-DSF", EXACT if h.exact else "floats")
+    return Verdict(
+        "units", not worst > 0, worst, "in other units the allocation is not PS-DSF", RATIONAL if h.exact else "floats"
+    )
 
 
 def max_min(case: Case) -> Verdict:
@@ -118,8 +116,8 @@ def max_min(case: Case) -> Verdict:
         defined = not any(can_rise(h, n) for n in range(instance.N))
         if (x == largest) != defined:
             sentence = f"at {', '.join(map(str, x))} Definition 1 is {defined}"
-            return Verdict("equivalence", False, 1.0, sentence, "rational arithmetic")
-    return Verdict("equivalence", True, 0.0, "Definition 1 holds at the largest shares alone", "rational arithmetic")
+            return yes_or_no("equivalence", False, sentence)
+    return Verdict("equivalence", True, 0.0, "Definition 1 holds at the largest shares alone", RATIONAL)
 
 
 def definition(case: Case) -> Verdict:
@@ -137,12 +135,12 @@ def definition(case: Case) -> Verdict:
         defined = not any(can_rise(h, n) for n in range(instance.N))
         if fair != defined:
             sentence = f"at {name} the condition is {fair} and Definition 2 {defined}"
-            return Verdict("equivalence", False, 1.0, sentence, "rational arithmetic")
-    return Verdict("equivalence", True, 0.0, f"both agree at {len(points)} allocations", "rational arithmetic")
+            return yes_or_no("equivalence", False, sentence)
+    return Verdict("equivalence", True, 0.0, f"both agree at {len(points)} allocations", RATIONAL)
 
 
 def _at(instance: Instance, x: Sequence[Fraction]) -> Holdings:
-    return Holdings(Allocation(instance, np.array([float(v) for v in x]), x_exact=tuple(x)), True)
+    return Holdings(rational_allocation(instance, tuple(x)), True)
 
 
 def can_rise(h: Holdings, n: int) -> bool:

@@ -24,12 +24,11 @@ from fairalloc.theorems.checkers.common import (
     printed_tasks,
     verdict_of,
 )
-from fairalloc.theorems.checkers.convergence import converges, converges_exactly
+from fairalloc.theorems.checkers.convergence import converges
 from fairalloc.theorems.checkers.game import about_ps_dsf
 from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import Answer, Routes, once
+from fairalloc.theorems.checkers.trials import RATIONAL, Answer, Routes, exact_verdict, once
 from fairalloc.theorems.papers.p import algorithm_1, sentences
-from fairalloc.theorems.papers.p.algorithm_1 import EXACT
 from fairalloc.theorems.standalone.certificates import by_place, of_eligible
 from fairalloc.theorems.status import FLOATING_POINT
 
@@ -125,7 +124,7 @@ def _full(resource: int, classes: Sequence[int]) -> Callable[[Case], Verdict]:
     def confirm(case: Case) -> Verdict:
         name, load = min(_used(case.instance, resource, classes).items(), key=lambda pair: pair[1])
         sentence = f"under {name} the classes {', '.join('ABCD'[i] for i in classes)} together use {load} of it"
-        return Verdict("utilisation", load == 1, float(1 - load), sentence, EXACT)
+        return exact_verdict("utilisation", 1 - load, sentence)
 
     return confirm
 
@@ -135,7 +134,7 @@ def _more_used(case: Case) -> Verdict:
     used = [_used(instance, 0, (2, 3)) for instance in (case.instance, without(case.instance, 3))]
     worst = min(float(use["ps-dsf"] - max(use["tsf"], use["drfh"])) for use in used)
     said = [", ".join(f"{name} {float(v):.4g}" for name, v in use.items()) for use in used]
-    return Verdict("utilisation", worst > 0, -worst, f"all active: {said[0]}; user 4 away: {said[1]}", EXACT)
+    return Verdict("utilisation", worst > 0, -worst, f"all active: {said[0]}; user 4 away: {said[1]}", RATIONAL)
 
 
 def _prompt(_: Case) -> Verdict:
@@ -147,13 +146,8 @@ def _prompt(_: Case) -> Verdict:
         chosen = [k for k, t in enumerate(times) if start + 10 <= t < end]
         tasks = np.array([path.x[k] for k in chosen])
         worst = max(worst, float((np.abs(tasks - tasks[-1]) / (1 + np.abs(tasks[-1]))).max()))
-    return Verdict(
-        "convergence",
-        worst <= 1e-6,
-        worst - 1e-6,
-        f"ten seconds after a change tasks move by {worst:.1e}",
-        f"{FLOATING_POINT}: a run",
-    )
+    sentence = f"ten seconds after a change tasks move by {worst:.1e}"
+    return exact_verdict("convergence", worst - 1e-6, sentence, f"{FLOATING_POINT}: a run")
 
 
 HALVES = Case(Instance([[1, 1], [1, 0]], [[1, 1]]), points=((F(1, 2), F(1, 2)),))
@@ -196,10 +190,8 @@ trials: dict[str, Routes] = {
     "P.A1.rising": once(algorithm_1.rising),
     "P.A1.later": once(algorithm_1.kept_by_later_servers),
     **{name: Routes(judge, seen_by_script(judge, name)) for name, judge in SEEN.items()},
-    "P.A1.realizes": Routes(
-        converges("ps-dsf", "psdsf-algorithm-1", "mid"), converges_exactly("ps-dsf", "psdsf-algorithm-1", "mid")
-    ),
-    "P.III-D": Routes(converges("ps-dsf", "psdsf-distributed", "mid"), converges_exactly("ps-dsf", "psdsf-distributed", "mid")),
+    "P.A1.realizes": converges("ps-dsf", "psdsf-algorithm-1", "mid"),
+    "P.III-D": converges("ps-dsf", "psdsf-distributed", "mid"),
     "P.IV.Fig4": once(asserted(_fig4)),
     "P.IV": about_ps_dsf(property_judge("sharing-incentive")),
     **{f"P.Table3.user{n + 1}": _table3(n) for n in range(4)},

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
@@ -25,19 +24,15 @@ from fairalloc.theorems.checkers.common import (
     few_rounds,
     holdings_of,
     leximin_in,
+    optimum,
     printed_numbers,
     progressive_filling,
     verdict_of,
 )
-from fairalloc.theorems.checkers.trials import Answer, Routes, once
+from fairalloc.theorems.checkers.trials import Answer, Routes, exact_verdict, once
 from fairalloc.theorems.standalone.definitions import alone, whole_tasks
 
 F = Fraction
-
-
-def _verdict(name: str, margin: Fraction | int, sentence: str) -> Verdict:
-    """The verdict of a margin in rationals: positive is a violation."""
-    return Verdict(name, margin <= 0, float(margin), sentence, "rational arithmetic")
 
 
 # ---- section 2: the pool of 9 CPUs and 18 GB ------------------------------------------------------------------------
@@ -77,7 +72,7 @@ def _lemma1(case: Case) -> Verdict:
         proportional = all(a == n * d for a, d in zip(bundle, demand, strict=True))
         same = n * share == alone([d / share for d in demand], bundle)
         worst = max(worst, int(wasteful == proportional or not same))
-    return _verdict("lemma", worst, "non-wasteful and in proportion to the demand are not the same")
+    return exact_verdict("lemma", worst, "non-wasteful and in proportion to the demand are not the same")
 
 
 def _bundles_of_tasks(case: Case) -> list[tuple[Fraction, list[Fraction], list[Fraction]]]:
@@ -94,13 +89,13 @@ def _bundles_of_tasks(case: Case) -> list[tuple[Fraction, list[Fraction], list[F
 def _share_2(case: Case) -> Verdict:
     """(2): N_il D_ir* = min_r A_ilr / d_ir, with d_ir = D_ir / D_ir*."""
     worst = max(abs(alone(D, A) * max(D) - alone([v / max(D) for v in D], A)) for _, A, D in _bundles_of_tasks(case))
-    return _verdict("formula", worst, f"the two sides of (2) differ by {worst}")
+    return exact_verdict("formula", worst, f"the two sides of (2) differ by {worst}")
 
 
 def _tasks_of_share(case: Case) -> Verdict:
     """N_il = g_il D_ir* as the appendix prints it, for A_il = g_il d_i."""
     worst = max(abs(x - max(A) * max(D)) / x for x, A, D in _bundles_of_tasks(case))
-    return _verdict("formula", worst, f"g D* is off the number of tasks by {worst}, relative")
+    return exact_verdict("formula", worst, f"g D* is off the number of tasks by {worst}, relative")
 
 
 def _programs(over_servers: bool) -> Callable[[Case], Verdict]:
@@ -111,7 +106,7 @@ def _programs(over_servers: bool) -> Callable[[Case], Verdict]:
         rate = [s / w for s, w in zip(global_dominant_share(instance), instance.exact.weights, strict=True)]
         g5 = min(r * u for r, u in zip(rate, certified(instance, "drfh-lp").tasks, strict=True))
         g6 = _equalised(instance, rate, instance.K if over_servers else instance.N)
-        return _verdict("equivalence", abs(g5 - g6) / g5, f"(5) has the value {g5} and (6) {g6}")
+        return exact_verdict("equivalence", abs(g5 - g6) / g5, f"(5) has the value {g5} and (6) {g6}")
 
     return check
 
@@ -129,10 +124,7 @@ def _equalised(instance: Instance, rate: Sequence[Fraction], summed: int) -> Any
             rows.append([F(int(m == n)) for m in (*arcs.user, -1)])
             sides.append(limit)
     cost = [F(0)] * len(server) + [F(1)]
-    best = maximum(np.array(cost, dtype=object), np.array(rows, dtype=object), np.array(sides, dtype=object), True)
-    if best is None:
-        raise NotApplicable("the program (6) was not solved")
-    return best.value
+    return optimum(cost, rows, sides)
 
 
 def _in_rounds(case: Case, answer: Answer) -> Verdict:
@@ -218,7 +210,7 @@ def _partitioned(case: Case) -> Verdict:
     off = [abs(n * part - whole) for part, whole in zip(_sums(parts), _sums(servers), strict=True)]
     for (demand,) in case.instance.exact.demands:
         off.append(abs(sum(alone(demand, part) for part in parts) - sum(alone(demand, row) / n for row in servers)))
-    return _verdict("partition", max(off), "the mean differs")
+    return exact_verdict("partition", max(off), "the mean differs")
 
 
 def _sums(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
@@ -236,14 +228,14 @@ def _taken_back(case: Case) -> Verdict:
     kept = [tasks * d for d in demand]
     less = [alone(demand, [c * F(999, 1000) if r == s else c for s, c in enumerate(kept)]) for r in range(len(kept))]
     fine = all(k <= c for k, c in zip(kept, given, strict=True)) and alone(demand, kept) == tasks > max(less)
-    return _verdict("non-wasteful", -1 if fine else 1, f"{tasks} tasks, and {max(less)} with less")
+    return exact_verdict("non-wasteful", -1 if fine else 1, f"{tasks} tasks, and {max(less)} with less")
 
 
 def _weaker(case: Case) -> Verdict:
     """1/n of each server is an equal partition, so who runs as much as with it runs as much as with an equal partition."""
     servers, n = _one_by_one(case.instance), case.instance.N
     even = [n * part for part in _sums([[c / n for c in row] for row in servers])] == _sums(servers)
-    return _verdict("sharing", 0 if even else 1, "the parts are no equal partition")
+    return exact_verdict("sharing", 0 if even else 1, "the parts are no equal partition")
 
 
 def _one_by_one(instance: Instance) -> list[tuple[Fraction, ...]]:
@@ -357,7 +349,7 @@ def _least_share(sign: int) -> Callable[[Case], Verdict]:
     def check(case: Case) -> Verdict:
         share = global_dominant_share(case.instance)
         first, best = (min(s * u for s, u in zip(share, filled(case.instance, rule), strict=True)) for rule in (False, True))
-        return _verdict("best-fit", sign * (best - first), f"the least share is {first} by First-Fit and {best} by Best-Fit")
+        return exact_verdict("best-fit", sign * (best - first), f"the least share is {first} by First-Fit and {best} by Best-Fit")
 
     return check
 

@@ -16,7 +16,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import few_rounds
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, yes_or_no
 from fairalloc.theorems.papers.z.utilities import bundles_of
 
 F = Fraction
@@ -119,4 +119,4 @@ def least_utility_is_attained(case: Case) -> Verdict:
     best = max(value for value in found.values() if value is not None)
     attained = any(can_have(who, best) for who, value in found.items() if value == best)
     words = f"the least utility can be as near to {best} as wanted, and in no allocation is it as much"
-    return Verdict("existence", attained, -1.0 if attained else 1.0, words, "rational arithmetic")
+    return yes_or_no("existence", attained, words)

@@ -17,7 +17,7 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import holdings_of, maximum_worth, verdict_of
-from fairalloc.theorems.checkers.trials import Answer, Undecided
+from fairalloc.theorems.checkers.trials import Answer, Undecided, exact_verdict, not_decided
 from fairalloc.theorems.papers.z.utilities import bundles_of, utilities_of
 
 F = Fraction
@@ -134,9 +134,7 @@ def few_steps(case: Case) -> Verdict:
         counts.append(allocation.iterations if good and allocation.iterations is not None else 10 * STEPS)
         if counts[-1] <= STEPS:
             break
-    return Verdict(
-        "polynomial-time", min(counts) <= STEPS, min(counts) - STEPS, f"{min(counts)} iterations", "two interior-point codes"
-    )
+    return exact_verdict("polynomial-time", min(counts) - STEPS, f"{min(counts)} iterations", "two interior-point codes")
 
 
 def splits(case: Case, answer: Answer) -> Verdict:
@@ -158,7 +156,7 @@ def bought_in_a_market(case: Case) -> Verdict:
     """
     certificate = certified_answer(case.reported, "nb")
     if not isinstance(certificate, BoundsCertificate):
-        return Verdict("market", None, np.nan, f"not decided: {certificate}", "certificate")
+        return not_decided(certificate, "certificate", "market")
     arcs = exact_arcs(case.reported)
     costs = [q + z for q, z in zip(arcs.cheapest(certificate.prices), certificate.limits, strict=True)]
     budgets, tasks = case.reported.exact.weights, arcs.tasks(certificate.x)

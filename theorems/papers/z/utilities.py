@@ -4,31 +4,22 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import holdings_of, max_min_fair, verdict_of
 from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import Answer, Judge, Undecided
+from fairalloc.theorems.checkers.trials import Answer, Judge, Undecided, not_decided, rational_allocation
 
 F = Fraction
 PARETO = property_judge("pareto")
 
 
-def at_point(instance: Instance, point: Sequence[Fraction], exact: bool = True) -> Allocation:
-    """So many tasks by arc."""
-    return Allocation(instance, np.array([float(v) for v in point]), x_exact=tuple(point) if exact else None)
-
-
 def bundles_of(case: Case, exact: bool = True) -> tuple[Holdings, list[Any]]:
     """What everybody holds in each point of the case, (N, 1, R)."""
-    found = [Holdings(at_point(case.instance, point, exact), exact) for point in case.points]
+    found = [Holdings(rational_allocation(case.instance, point), exact) for point in case.points]
     return found[0], [h.bundles for h in found]
 
 
@@ -141,11 +132,11 @@ def corollary_1(every: bool) -> Judge:
 
 def wasteful_mmf(case: Case) -> Verdict:
     """The case's point, where it is max-min fair, is Pareto optimal."""
-    allocation = at_point(case.instance, case.points[0])
+    allocation = rational_allocation(case.instance, case.points[0])
     try:
         fair = max_min_fair(case, lambda _: allocation).holds
     except Undecided as reason:
-        return Verdict("", None, np.nan, f"not decided: {reason}", "")
+        return not_decided(reason, "")
     if not fair:
         raise NotApplicable("the point is not max-min fair")
     return PARETO(case, lambda _: allocation)
