@@ -1,11 +1,5 @@
 """What stands in a cell of the matrix mechanism x property: one symbol, and behind it what it rests on.
 
-    ✓  holds: proved in prose, or by an implication       ✗  violated, by an exact case with positive demands
-    M  holds for the sizes that a machine has proved      ⊗  violated; all known cases have a demand of 0
-    ○  not refuted, in the trials of its note             ±  violated in general, holds under the condition of its note
-    ?  not decided                                        ~  violated in floating point alone
-    ·  not examined
-
 A mechanism with a parameter alpha has a column for each family of its values: below 1, 1, above 1, infinite, and different at
 different servers. A violation counts in the family of the case that shows it; what was claimed of the others is not decided.
 Where a mechanism allows several answers, a mark says of which the symbol speaks: ∀ for all of them, ∃ for some, ° for the

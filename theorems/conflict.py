@@ -190,23 +190,11 @@ class Conflict:
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
+        kept = ("axioms", "size", "sentence", "having", "undecided", "profile", "core", "tried", "unsure", "seconds")
         found = {name: {axiom: one.document() for axiom, one in row.items()} for name, row in self.mechanisms.items()}
-        return {
-            "axioms": list(self.axioms),
-            "size": list(self.size),
-            "hypotheses": str(DOMAIN),
-            "sentence": self.sentence,
-            "having": self.having,
-            "undecided": self.undecided,
-            "mechanisms": found,
-            "profile": list(self.profile),
-            "shown by": self.shown_by,
-            "case": None if self.instance is None else Case(self.instance).document(),
-            "core": list(self.core),
-            "tried": self.tried,
-            "unsure": self.unsure,
-            "seconds": self.seconds,
-        }
+        case = None if self.instance is None else Case(self.instance).document()
+        made = {"hypotheses": str(DOMAIN), "mechanisms": found, "shown by": self.shown_by, "case": case}
+        return {name: getattr(self, name) for name in kept} | made
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError
+from fairalloc.models.files.jsonio import read_text
 from fairalloc.theorems.packaged_files import packaged_text
 
 CLASSES = ("statement", "missing", "definition", "about the literature", "no claim")
 """A statement has its id as the detail, a missing one the id that is proposed, and what makes no claim a reason."""
-
-LARGEST = 10**7
-"""The most bytes of a paper."""
 
 _DROPPED = re.compile(r"<\|[^|>]*\|>|</?su[bp]>|!\[[^\]]*\]\([^)]*\)")
 _REFERENCES = re.compile(r"^[#* ]*(?:\d+\.? +)?REFERENCES[* ]*$.*?(?=^[#* ]*APPENDIX|\Z)", re.MULTILINE | re.DOTALL)
@@ -128,14 +126,6 @@ def spans(numbers: Sequence[int]) -> str:
 def read_paper(path: Path) -> str:
     """The text of a reader's own copy; InstanceError where the file is none."""
     try:
-        with open(path, "rb") as file:
-            content = file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:  # ValueError: no file can have this name
-        reason = getattr(error, "strerror", None) or "no file can have this name"
-        raise InstanceError(f"{shown(str(path))} cannot be read: {reason}") from None
-    if len(content) > LARGEST:
-        raise InstanceError(f"{path} cannot be read: it has more than {LARGEST:,} bytes")
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        raise InstanceError(f"{path} is not UTF-8 text: a paper is read as the text that pdftotext makes of it") from None
+        return read_text(path)
+    except InstanceError as fault:
+        raise InstanceError(f"{fault}; a paper is read as the text that pdftotext makes of it") from None

@@ -87,7 +87,8 @@ def our_columns() -> tuple[Column, ...]:
 @cache
 def ours() -> Mapping[str, Statement]:
     """The claims by id, such as "ours.lmmf.pareto" and "ours.lmmf.pareto.positive"."""
-    proofs = {key: Proof(name, text) for name, text, keys in _proofs() for key in keys}
+    given = packaged_toml("ours.toml").items()
+    proofs = {key: Proof(name, joined(one["proof"])) for name, one in given for line in one["cells"] for key in ids_of(line)}
     made = (_claim(column, name, positive) for column in our_columns() for name in ROWS for positive in (False, True))
     return {item.id: replace(item, proof=proofs.get(item.id, "")) for item in made if item is not None}
 
@@ -133,13 +134,7 @@ def key_of(column: Column, name: str, positive: bool = False) -> str:
     return ".".join(["ours", column.mechanism, *family, name, *["positive"] * positive])
 
 
-def _proofs() -> Iterator[tuple[str, str, list[str]]]:
-    """Name, text and the ids that each serves."""
-    for name, given in packaged_toml("ours.toml").items():
-        yield name, joined(given["proof"]), [key for line in given["cells"] for key in _ids(line)]
-
-
-def _ids(line: str) -> Iterator[str]:
+def ids_of(line: str) -> Iterator[str]:
     """The ids in a line such as "asset drf-per-server.positive: pareto", of mechanisms and properties."""
     mechanisms, names = (part.split() for part in line.split(":"))
     for one, name in product(mechanisms, names):

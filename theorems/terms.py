@@ -1,6 +1,6 @@
 """What a claim of one's own says: the mechanism, the property, what is assumed, and the statement that these make."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -86,14 +86,17 @@ def statements_of(given: Any) -> dict[str, Statement]:
     named = given if isinstance(given, Mapping) else getattr(given, "__dict__", None)
     values = given if named is None else [value for name, value in named.items() if not name.startswith("__")]
     found: dict[str, Statement] = {}
-    for value in values:
-        for item in value if isinstance(value, list | tuple) else [value]:
-            if not isinstance(item, ClaimTerms | Statement):
-                continue
-            statement = item.statement if isinstance(item, ClaimTerms) else item
-            if found.setdefault(statement.id, statement) is not statement:
-                raise InstanceError(f"two claims are named {statement.id!r}, but names must be distinct: give one an id")
+    for item in _among(values):
+        statement = item.statement if isinstance(item, ClaimTerms) else item
+        if found.setdefault(statement.id, statement) is not statement:
+            raise InstanceError(f"two claims are named {statement.id!r}, but names must be distinct: give one an id")
     return found
+
+
+def _among(values: Iterable[Any]) -> list[ClaimTerms | Statement]:
+    """The claims and statements among values and the entries of lists."""
+    given = [item for value in values for item in (value if isinstance(value, list | tuple) else [value])]
+    return [item for item in given if isinstance(item, ClaimTerms | Statement)]
 
 
 CLAIM = ObjectKind("claim", lambda item: item if statements_of([item]) else None)
@@ -106,6 +109,4 @@ def statements_in(file: str) -> dict[str, Statement]:
 
 def claims_in(file: str) -> dict[str, ClaimTerms]:
     """The claims themselves, by id, without statements that were made otherwise."""
-    found = load_objects(file, CLAIM).values()
-    given = [item for value in found for item in (value if isinstance(value, list | tuple) else [value])]
-    return {item.id: item for item in given if isinstance(item, ClaimTerms)}
+    return {item.id: item for item in _among(load_objects(file, CLAIM).values()) if isinstance(item, ClaimTerms)}

@@ -135,7 +135,7 @@ def test_the_command_counts_the_classes(capsys):
         (["Q"], "there is no paper 'Q'"),
         (["--paper", "copy.txt"], "copy of one paper, but 5 are asked for"),
         (["K", "--paper", "a\0b"], "cannot be read: no file can have this name"),
-        (["K", "--paper", "nowhere.txt"], "'nowhere.txt' cannot be read: No such file"),
+        (["K", "--paper", "nowhere.txt"], "nowhere.txt cannot be read: No such file"),
     ],
 )
 def test_a_mistake_is_one_sentence(words, said, capsys):
@@ -150,7 +150,7 @@ def test_a_copy_that_is_no_text_is_refused(tmp_path, monkeypatch):
     (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7 \xff\xfe")
     with pytest.raises(InstanceError, match="is not UTF-8 text"):
         read_paper(tmp_path / "paper.pdf")
-    monkeypatch.setattr("fairalloc.theorems.coverage.LARGEST", 4)
+    monkeypatch.setattr("fairalloc.models.files.jsonio.LARGEST", 4)
     with pytest.raises(InstanceError, match="more than 4 bytes"):
         read_paper(tmp_path / "paper.pdf")
 

@@ -12,12 +12,14 @@ import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import not_decided
 from fairalloc.theorems.status import FLOATING_POINT
 
 if TYPE_CHECKING:
     from fairalloc.simulation.experiments.verdicts import KeptVerdict
 
-HOLDS = {"confirmed": True, "contradicted": False}
+OUTCOMES = {"confirmed": (True, -np.inf), "contradicted": (False, np.inf)}
+"""Whether the claim holds, and the margin."""
 
 
 def rests_on(claim: str) -> Callable[[Case], Verdict]:
@@ -28,10 +30,9 @@ def rests_on(claim: str) -> Callable[[Case], Verdict]:
 def _verdict(claim: str) -> Verdict:
     kept = _kept(claim)
     if kept is None:
-        return Verdict("experiment", None, np.nan, f"not decided: no run of the experiment {claim} is kept", "not examined")
-    margin = {"confirmed": -np.inf, "contradicted": np.inf}.get(kept.word, np.nan)
-    sentence, method = run_of(claim), f"{FLOATING_POINT}: a simulation"
-    return Verdict("experiment", HOLDS.get(kept.word), margin, sentence, method)
+        return not_decided(f"no run of the experiment {claim} is kept", "not examined", "experiment")
+    holds, margin = OUTCOMES.get(kept.word, (None, np.nan))
+    return Verdict("experiment", holds, margin, run_of(claim), f"{FLOATING_POINT}: a simulation")
 
 
 def _kept(claim: str) -> "KeptVerdict | None":

@@ -110,13 +110,9 @@ def max_min(case: Case) -> Verdict:
     filled = progressive_filling(instance)
     largest = [filled[n] for n in instance.arcs.user]
     parts = (F(0), F(1, 2), F(1))
-    points = [[t * a + (1 - t) * b for a, b in zip(largest, case.points[0], strict=True)] for t in parts]
-    for x in points:
-        h = _at(instance, x)
-        defined = not any(can_rise(h, n) for n in range(instance.N))
-        if (x == largest) != defined:
-            sentence = f"at {', '.join(map(str, x))} Definition 1 is {defined}"
-            return yes_or_no("equivalence", False, sentence)
+    for x in ([t * a + (1 - t) * b for a, b in zip(largest, case.points[0], strict=True)] for t in parts):
+        if (x == largest) == (rising := _can_rise(_at(instance, x))):
+            return yes_or_no("equivalence", False, f"at {', '.join(map(str, x))} Definition 1 is {not rising}")
     return Verdict("equivalence", True, 0.0, "Definition 1 holds at the largest shares alone", RATIONAL)
 
 
@@ -132,10 +128,8 @@ def definition(case: Case) -> Verdict:
         if not all(h.tasks):
             continue
         fair = levels(instance, tuple(h.x)) is not None
-        defined = not any(can_rise(h, n) for n in range(instance.N))
-        if fair != defined:
-            sentence = f"at {name} the condition is {fair} and Definition 2 {defined}"
-            return yes_or_no("equivalence", False, sentence)
+        if fair == (rising := _can_rise(h)):
+            return yes_or_no("equivalence", False, f"at {name} the condition is {fair} and Definition 2 {not rising}")
     return Verdict("equivalence", True, 0.0, f"both agree at {len(points)} allocations", RATIONAL)
 
 
@@ -143,11 +137,10 @@ def _at(instance: Instance, x: Sequence[Fraction]) -> Holdings:
     return Holdings(rational_allocation(instance, tuple(x)), True)
 
 
-def can_rise(h: Holdings, n: int) -> bool:
-    """Whether at some server of n everything n demands is free once all with a larger share there are gone."""
-    user, server, z = h.instance.arcs.user, h.instance.arcs.server, shares(h)
-    arcs = exact_arcs(h.instance)
-    for a in np.flatnonzero(user == n):
+def _can_rise(h: Holdings) -> bool:
+    """Whether for somebody at some server everything it demands is free once all with a larger share there are gone."""
+    server, z, arcs = h.instance.arcs.server, shares(h), exact_arcs(h.instance)
+    for a in range(len(server)):
         kept = [v if server[b] != server[a] or z[b] <= z[a] else F(0) for b, v in enumerate(h.x)]
         loads = arcs.loads(kept)
         if all(loads[row] < 1 for row, _ in arcs.load[a]):
