@@ -204,22 +204,20 @@ def as_one_pool(case: Case, answer: Answer) -> Verdict:
 def progressive_filling(instance: Instance) -> list[Fraction]:
     """(N,) tasks by progressive filling of dominant shares in one pool of all resources, in rationals and without a solver."""
     exact, share = instance.exact, global_dominant_share(instance)
-    q = instance.counts.tolist()
-    left = [sum((k * c[r] for k, c in zip(q, exact.capacities, strict=True)), Fraction(0)) for r in range(instance.R)]
-    demand = [rows[0] for rows in exact.demands]
+    left = instance.counts.astype(object) @ np.array(exact.capacities, dtype=object)
+    demand = np.array([rows[0] for rows in exact.demands], dtype=object)
     speed = [w / s for w, s in zip(exact.weights, share, strict=True)]
     tasks, active = [Fraction(0)] * instance.N, set(range(instance.N))
     while active:
-        use = [sum((speed[n] * demand[n][r] for n in active), Fraction(0)) for r in range(instance.R)]
+        use = sum(speed[n] * demand[n] for n in active)
         steps = [c / u for c, u in zip(left, use, strict=True) if u]
         limits = {n: exact.max_tasks[n] for n in active}
         steps += [(limit - tasks[n]) / speed[n] for n, limit in limits.items() if limit is not None]
         step = min(steps)
-        left = [c - step * u for c, u in zip(left, use, strict=True)]
+        left = left - step * use
         for n in active:
             tasks[n] += step * speed[n]
-        full = {r for r, c in enumerate(left) if c == 0}
-        active -= {n for n in active if tasks[n] == limits[n] or any(demand[n][r] for r in full)}
+        active -= {n for n in active if tasks[n] == limits[n] or demand[n][left == 0].any()}
     return tasks
 
 

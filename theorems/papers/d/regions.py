@@ -173,8 +173,7 @@ HALVINGS = 45
 
 def tangent(x: Sequence[Any], slope: Sequence[Any]) -> list[Any]:
     """(N,) nu of the tangent sum_i nu_i y_i = 1 at x of the set Q_t on whose boundary x is, of the gradient of f."""
-    height = sum((v * w for v, w in zip(x, slope, strict=True)), x[0] * 0)
-    return [w / height for w in slope]
+    return [w / np.dot(x, slope) for w in slope]
 
 
 def equality_on_the_tangent(case: Case, d: Requests) -> Found:
@@ -194,8 +193,7 @@ def equality_on_the_tangent(case: Case, d: Requests) -> Found:
 
 def combination_of_requests(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """The tangent at x is an average of the planes sum_i r_ij y_i = load_j through x, with weights load_j / s_j (D 5.2)."""
-    weights = [(1 - s) / s for s in at.s]
-    mean = [sum((r / s for r, s in zip(row, at.s, strict=True)), ZERO) / sum(weights) for row in at.r]
+    mean = at.nu / sum((1 - s) / s for s in at.s)
     nu = tangent(at.x, [sum(along(at, unit)[0], ZERO) for unit in at.units])
     return max(abs(a - b) for a, b in zip(nu, mean, strict=True)), f"the tangent is {brackets(nu)}"
 
@@ -212,9 +210,8 @@ def growing_sets(case: Case, d: Requests) -> Found:
 def curvature(d: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """With two users the boundary of Q_t is a curve x_2 = f(x_1) with f'' < 0 (D 5.3)."""
     _two(d)
-    right, up = at.nu
-    bend = sum(((up * a - right * b) ** 2 for a, b in zip(*at.b, strict=True)), ZERO)
-    return (-bend or ONE), "the curve does not bend"
+    (right, up), (a, b) = at.nu, at.b
+    return (-((up * a - right * b) ** 2).sum() or ONE), "the curve does not bend"
 
 
 def other_barrier(case: Case, d: Requests) -> Found:

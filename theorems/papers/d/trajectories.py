@@ -28,7 +28,6 @@ from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import Routes, not_decided, once
 from fairalloc.theorems.papers.d.complaints import (
-    ONE,
     ZERO,
     Found,
     all_fair,
@@ -63,43 +62,37 @@ class TrajectoryPoint:
     s: Rationals
 
     @property
-    def b(self) -> list[list[Fraction]]:
+    def b(self) -> Any:
         """(N, m) b_ij."""
-        return [[r / s for r, s in zip(row, self.s, strict=True)] for row in self.r]
+        return np.array(self.r, dtype=object) / np.array(self.s, dtype=object)
 
     @property
-    def nu(self) -> list[Fraction]:
+    def nu(self) -> Any:
         """(N,) the gradient of f."""
-        return [sum(row, ZERO) for row in self.b]
+        return self.b.sum(axis=1)
 
     @property
     def matrix(self) -> list[list[Fraction]]:
         """(N, N) M as D's compact form has it."""
-        b = self.b
-        return [
-            [(sum(row) if i == k else ZERO) + x * sum(p * q for p, q in zip(row, b[k], strict=True)) for k in range(len(b))]
-            for i, (x, row) in enumerate(zip(self.x, b, strict=True))
-        ]
+        made: list[list[Fraction]] = (np.diag(self.nu) + np.array(self.x, dtype=object)[:, None] * (self.b @ self.b.T)).tolist()
+        return made
 
     @property
-    def units(self) -> list[list[Fraction]]:
+    def units(self) -> list[Rationals]:
         """The N directions of the axes."""
-        return [[ONE if k == i else ZERO for k in range(len(self.x))] for i in range(len(self.x))]
+        return [tuple(Fraction(k == i) for k in range(len(self.x))) for i in range(len(self.x))]
 
-    def velocity(self) -> list[Fraction]:
+    def velocity(self) -> Any:
         """(N,) dx/dt: M v = e, scaled so that f grows at the rate 1."""
-        v = solved(self.matrix, self.e)
-        assert v is not None, "(13) has one solution inside of D"
-        rate = sum(n * w for n, w in zip(self.nu, v, strict=True))
-        return [w / rate for w in v]
+        v = np.array(solved(self.matrix, self.e), dtype=object)  # (13) has one solution inside of D
+        return v / (self.nu @ v)
 
 
 def with_dummies(d: Requests) -> tuple[Rationals, ...]:
     """(N, m) requests, those for the dummy resources last."""
-    count = len(d.parts)
+    users = range(len(d.parts))
     return tuple(
-        tuple(part.get(j, ZERO) for j in range(d.R)) + tuple(ONE if k == i else ZERO for k in range(count))
-        for i, part in enumerate(d.parts)
+        tuple(part.get(j, ZERO) for j in range(d.R)) + tuple(Fraction(k == i) for k in users) for i, part in enumerate(d.parts)
     )
 
 
@@ -172,10 +165,9 @@ def gradient(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
 
 def equation_8(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(8) follows from (7)."""
-    parts = [
-        [(x * r - (1 - s) * e) / s for r, s in zip(row, at.s, strict=True)] for x, row, e in zip(at.x, at.r, at.e, strict=True)
-    ]
-    return max(abs(sum(row, ZERO)) for row in parts), "(8) fails"
+    x, e, r, s = (np.array(part, dtype=object) for part in (at.x, at.e, at.r, at.s))
+    parts = (x[:, None] * r - np.outer(e, 1 - s)) / s
+    return max(abs(parts.sum(axis=1))), "(8) fails"
 
 
 def printed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
@@ -192,10 +184,7 @@ def summed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
 def equation_13(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(13) with both sums over j: the derivative of x_i nu_i along dx/dt is dc/dt e_i."""
     v, b = at.velocity(), at.b
-    said = [
-        sum(q for q in row) * w + x * sum(q * sum(b[k][j] * v[k] for k in range(len(v))) for j, q in enumerate(row))
-        for x, row, w in zip(at.x, b, v, strict=True)
-    ]
+    said = at.nu * v + np.array(at.x, dtype=object) * (b @ (v @ b))
     true = along(at, v)[1]
     return far([*said, *true], [*true, *(sum(true) * e for e in at.e)]), "(13) fails"
 
@@ -211,7 +200,7 @@ def symmetric(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
 def unique_velocity(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(13) has one solution, and scaling by a positive number makes f grow at the rate 1."""
     regular = solved(at.matrix, at.e) is not None
-    rising = regular and sum(v * n for v, n in zip(at.velocity(), at.nu, strict=True)) == 1
+    rising = regular and at.velocity() @ at.nu == 1
     return (0 if rising and sum(along(at, at.velocity())[1]) > 0 else 1), "the matrix of (13) is singular, or f falls"
 
 

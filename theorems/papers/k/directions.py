@@ -23,6 +23,8 @@ is alpha or more in every iteration, so with epsilon < alpha PS-MFA never ends, 
 
 from fractions import Fraction
 
+import numpy as np
+
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.models.instance import Instance
@@ -84,27 +86,23 @@ def lemma_4_point() -> Case:
         ((F(1), F(2)), (F(8), F(797, 798)), (F(4), F(93)), F(81, 4)),
         ((F(1, 9), F(4, 3)), (F(31, 9), F(554, 555)), (F(1, 2), F(21)), F(18, 5)),
     )
-    powers = (2, 3)
-    x, f, a, b, t = made = tuple(list[list[Fraction]]() for _ in range(5))
+    made = []
     for j, (*parts, second) in enumerate(servers):
         own = [(v, v * (k - 1 / k) / 2) for v, k in parts]
         psi = [slopes(*both) for both in own]
         demand = [F(1), second, -(psi[0][1] + psi[1][1] * second) / psi[2][1]]
         order = (1, 0, 2) if j else (0, 1, 2)  # user 2 is the first at server 2
-        for kept, values in zip(made, (*zip(*own, strict=True), *zip(*psi, strict=True), demand), strict=True):
-            kept.append([values[n] for n in order])
-    users, total = range(3), [x[0][n] + x[1][n] for n in range(3)]
-    rate = [[powers[j] * b[j][n] / total[n] for n in users] for j in (0, 1)]
-    still = [a[i][n] - sum(rate[j][n] * f[j][n] for j in (0, 1)) for i in (0, 1) for n in users]
-    matrix = [[dot(t[i], [rate[j][n] * t[j][n] for n in users]) for j in (0, 1)] for i in (0, 1)]
-    tau = solved(matrix, [-dot(t[i], still[3 * i : 3 * i + 3]) for i in (0, 1)])
-    assert tau is not None, "the matrix is regular"
-    h = [[tau[j] * t[j][n] - f[j][n] for n in users] for j in (0, 1)]
-    common = [sum(rate[j][n] * h[j][n] for j in (0, 1)) for n in users]
-    s = [[t[i][n] - (a[i][n] + common[n]) / 256 for n in users] for i in (0, 1)]
-    K, roots = [h[1][n] * total[n] ** 3 for n in users], (F(1, 118), F(1, 64), F(1, 82))
-    weights = [K[n] * roots[n] ** 2 for n in users]
-    gamma = [[h[0][n] * total[n] ** 2 / weights[n] ** 2 for n in users], [1 / (K[n] * roots[n] ** 3) for n in users]]
+        made.append(np.array([*zip(*own, strict=True), *zip(*psi, strict=True), demand], dtype=object)[:, order])
+    x, f, a, b, t = np.stack(made, axis=1)  # by server and user
+    users, total = range(3), x.sum(axis=0)
+    rate = np.array([[2], [3]]) * b / total
+    still = a - (rate * f).sum(axis=0)
+    tau = np.array(solved(t @ (rate * t).T, -(t * still).sum(axis=1)), dtype=object)
+    h = tau[:, None] * t - f
+    s = t - (a + (rate * h).sum(axis=0)) / 256
+    K, roots = h[1] * total**3, np.array([F(1, 118), F(1, 64), F(1, 82)])
+    weights = K * roots**2
+    gamma = h[0] * total**2 / weights**2, 1 / (K * roots**3)
     # demands of users 1 to 3 for what sets gamma of each user at servers 1 and 2
     own_rows = ("1 3/8 0", "1 1/3 0", "1/8 1 0", "1/16 1 0", "11/16 3/4 1", "4/9 6/13 1")
     setting = [(n, j, [F(v) for v in own_rows[2 * n + j].split()]) for n in users for j in (0, 1)]
