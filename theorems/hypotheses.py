@@ -375,7 +375,7 @@ class _Sampler:
 
     def count(self, least: int, most: int) -> int:
         """Small counts more often, or in every second draft large ones: the two at that end three times as often as any other."""
-        counts = np.arange(least, max(least, most) + 1)
+        counts = np.arange(max(least, 1), max(least, most, 1) + 1)
         chances = np.where(counts >= most - 1 if self.large else counts <= least + 1, 3.0, 1.0)
         return int(self.rng.choice(counts, p=chances / chances.sum()))
 

@@ -152,20 +152,16 @@ def _statement(
     routes, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
     usual = {"quantifier": "one" if printed else "all", "misreports": MISREPORTS.get(given.get("property", ""), 0)}
     fields = usual | {key: given[key] for key in FIELDS if key in given}
+    parameters = {name: tuple(map(_number, values)) for name, values in given.get("parameters", {}).items()}
     prose = {"note": given.get("missing", "")} | {key: given[key] for key in PROSE if key in given}
     return Statement(
         trial=routes.trial,
         confirm=routes.confirm,
-        hypotheses=_hypotheses(given),
-        printed=_case(printed, cases) if printed else None,
+        hypotheses=replace(Hypotheses.of(given.get("hypotheses", "")), parameters=parameters, points=given.get("points", 0)),
+        printed=(cases[printed] if printed in cases else Case(example(printed).instance)) if printed else None,
         proof=_proof(joined(given.get("proof", "")), proofs),
         **fields | {key: joined(text) for key, text in prose.items()},
     )
-
-
-def _hypotheses(given: Mapping[str, Any]) -> Hypotheses:
-    parameters = {name: tuple(map(_number, values)) for name, values in given.get("parameters", {}).items()}
-    return replace(Hypotheses.of(given.get("hypotheses", "")), parameters=parameters, points=given.get("points", 0))
 
 
 def _number(value: Any) -> Any:
@@ -173,10 +169,6 @@ def _number(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(map(_number, value))
     return Fraction(value) if isinstance(value, str) and value != "inf" else value
-
-
-def _case(name: str, cases: Mapping[str, Case]) -> Case:
-    return cases[name] if name in cases else Case(example(name).instance)
 
 
 def _proof(text: str, proofs: Mapping[str, str]) -> Proof | str:

@@ -315,6 +315,12 @@ def test_what_was_searched_has_the_sizes_that_were_asked_for():
     assert "of up to 4 users, 6 servers, 3 resources" in found.sentence
 
 
+def test_at_least_none_is_any_number():
+    """The search ended with an IndexError: it drew instances without users."""
+    words = "at least 0 users, at least 0 servers, at least 0 resources"
+    assert fa.claim("feasible", mechanism="drfh", property="feasibility", hypotheses=words).search(trials=30).trials > 0
+
+
 def test_no_instance_has_one_server_and_two():
     with pytest.raises(FairallocError, match="no instance has them"):
         Hypotheses.of("one server, at least 2 servers")

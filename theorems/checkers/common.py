@@ -168,20 +168,13 @@ def max_min_fair(case: Case, answer: Answer) -> Verdict:
     )
 
 
-def _same_report(case: Case, k: int) -> bool:
-    """Whether the k-th user of the misreport reports its own demand vectors, in whatever order, and its own servers."""
-    assert case.misreport is not None
-    told, places = case.misreport.demands[k], case.misreport.eligible[k]
-    own = {tuple(row) for row in case.instance.exact.demands[case.misreport.users[k]]}
-    return places is None and (told is None or {tuple(row) for row in told} == own)
-
-
 def strict_misreporting(case: Case, answer: Answer) -> Verdict:
     """Of the users who misreport together, somebody loses where somebody gains: the strong form of group strategyproofness."""
     if case.misreport is None:
         raise NotApplicable("nobody misreports")
-    users = list(case.misreport.users)
-    if any(_same_report(case, k) for k in range(len(users))):
+    users, own = list(case.misreport.users), case.instance.exact.demands
+    told = zip(users, case.misreport.demands, case.misreport.eligible, strict=True)
+    if any(places is None and (rows is None or {*rows} == {*own[n]}) for n, rows, places in told):
         raise NotApplicable("a member of the coalition reports the truth")
     h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
     after = [h.utilities(n, reported.bundles[n : n + 1])[0] for n in users]
