@@ -45,6 +45,7 @@ from fairalloc.theorems.checkers.trials import (
     exact_verdict,
     not_decided,
     proof_of,
+    proved_by,
     rational_allocation,
     width,
 )
@@ -66,13 +67,8 @@ LARGEST_CONFIRMED = 8
 def about_equilibria(judge: Judge, name: str = "") -> Routes:
     """How a statement about alpha-pf-vds is tried and confirmed; a parameter that is a tuple has one entry for each server."""
     judge = over_answers(judge, name)
-
-    def confirm(case: Case) -> Verdict:
-        widths: list[float] = []
-        answer = partial(proved_equilibrium, parameters=case.parameters, widths=widths)
-        return decided(judge, case, answer, "certificate", widths)
-
-    return Routes(_at_equilibria(judge), confirm)
+    proof = proved_by(judge, lambda case, widths: partial(proved_equilibrium, parameters=case.parameters, widths=widths))
+    return Routes(_at_equilibria(judge), proof)
 
 
 def _at_equilibria(judge: Judge) -> Callable[[Case], Verdict]:
@@ -331,15 +327,8 @@ def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any
     def trial(case: Case) -> Verdict:
         return decided(judge, case, lambda alpha: solved(case.instance, {"alpha": alpha}), "floating point")
 
-    def confirm(case: Case) -> Verdict:
-        widths: list[float] = []
-
-        def answer(alpha: Any) -> Allocation:
-            return proved_equilibrium(case.instance, {"alpha": alpha}, widths)
-
-        return decided(judge, case, answer, "certificate", widths)
-
-    return Routes(trial, confirm)
+    proof = proved_by(judge, lambda case, widths: lambda alpha: proved_equilibrium(case.instance, {"alpha": alpha}, widths))
+    return Routes(trial, proof)
 
 
 # ---- no data ---------------------------------------------------------------------------------------------------------

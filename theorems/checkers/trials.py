@@ -80,10 +80,15 @@ def attempted(mechanism: str | Mechanism, judge: Judge, method: str | None = Non
 
 def proved(mechanism: str | Mechanism, judge: Judge) -> Callable[[Case], Verdict]:
     """The judgement on certified rational answers."""
+    return proved_by(judge, lambda _, widths: partial(certified_allocation, mechanism, widths=widths))
+
+
+def proved_by(judge: Callable[[Case, Any], Verdict], answer: Callable[[Case, list[float]], Any]) -> Callable[[Case], Verdict]:
+    """The judgement on certified answers to a case, which add to a list how far they are off."""
 
     def confirm(case: Case) -> Verdict:
         widths: list[float] = []
-        return decided(judge, case, partial(certified_allocation, mechanism, widths=widths), "certificate", widths)
+        return decided(judge, case, answer(case, widths), "certificate", widths)
 
     return confirm
 

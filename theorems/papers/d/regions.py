@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.linear import maximum
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.common import optimum
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
@@ -63,13 +63,12 @@ def _dominated(d: Requests, j: int) -> bool:
 def found_by_linear_programs(_: Case, d: Requests) -> Found:
     """A resource is dominated exactly if a linear program, of its load over the other inequalities, has an optimum <= 1."""
     rows = [[part.get(j, ZERO) for part in d.parts] for j in range(d.R)]
-    ends = [[ONE if i == k else ZERO for k in range(len(d.parts))] for i in range(len(d.parts))]
+    ends = [[Fraction(i == k) for k in range(len(d.parts))] for i in range(len(d.parts))]
     for j in range(d.R):
-        others = np.array([*rows[:j], *rows[j + 1 :], *ends], dtype=object)
-        best = maximum(np.array(rows[j]), others, np.array([ONE] * len(others)), True)
-        assert best is not None, "the region is bounded, and 0 is in it"
-        if (best.value <= 1) != _dominated(d, j):
-            return Found(1, f"the load of resource {j + 1} is at most {best.value} by the others")
+        others = [*rows[:j], *rows[j + 1 :], *ends]
+        best = optimum(rows[j], others, [ONE] * len(others))
+        if (best <= 1) != _dominated(d, j):
+            return Found(1, f"the load of resource {j + 1} is at most {best} by the others")
     return Found(-1, "the linear programs find what is dominated")
 
 
