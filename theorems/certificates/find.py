@@ -90,10 +90,7 @@ class CertificateSearch:
         if found is None:
             return None
         tree, used = _cited(found, shown)
-        for name in used & implied.keys():
-            below, needed = self._shown(name, implied[name][1], facts)
-            tree, used = ("cut", implied[name][1], [([name], tree), below]), (used - {name}) | needed
-        return tree, used
+        return _cited((tree, used), [self._shown(name, implied[name], facts) for name in used & implied.keys()])
 
     def _leaf(self, facts: Mapping[Any, Fact], tries: int = 6) -> Tree | None:
         core = set(self._core(facts))
@@ -124,82 +121,44 @@ class CertificateSearch:
     # ---- what alternatives of equations imply: that a product is 0, or >= 0
 
     def _implied(self, k: Any, facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
-        """By (k, leaves): from a = 0 or b = 0, a b = 0; from a = 0 or q >= 0, q >= 0 where a = 0 says so, else a q >= 0."""
+        """From a = 0 or b = 0, a b = 0; from a = 0 or q >= 0, q >= 0 where a = 0 says so, else a q >= 0."""
         options = [facts_of(option) for option in facts[k][1]]
         if any(len(option) > 1 or option[0][0] == "or" for option in options) or len(options) > 3:
             return {}
         equations = [p for ((sign, p),) in options if sign == "="]
-        signs = [self._sign(p, facts) for p in equations]
         other = [p for ((sign, p),) in options if sign != "="]
         if len(other) > 1 or (other and len(equations) != 1):
             return {}
+        signs = [self._sign(p, facts) for p in equations]
+        whole: Any = {(): 1}
+        for p, sign in zip(equations, signs, strict=True):
+            whole = times(whole, plus({}, p, sign if all(signs) else 1))
         if other:
-            return self._inequality(k, equations[0], signs[0], other[0], facts)
-        whole, signed = {(): 1}, all(factor for factor, _ in signs)
-        for p, (factor, _) in zip(equations, signs, strict=True):
-            whole = times(whole, plus({}, p, factor if signed else 1))
-        ends = (-1,) if signed else (1, -1)
-        return {(k, end): (">=", plus({}, whole, end)) for end in ends} if len(whole) <= 40 else {}
+            there = self._is_there(equations[0], other[0], facts)
+            found = other if there else [times(other[0], whole)] * all(signs)
+        else:
+            ends = (-1,) if all(signs) else (1, -1)
+            found = [plus({}, whole, end) for end in ends] if len(whole) <= 40 else []
+        return {(k, n): (">=", p) for n, p in enumerate(found)}
 
-    def _inequality(self, k: Any, a: Any, sign: Any, q: Any, facts: Mapping[Any, Fact]) -> dict[Any, Fact]:
-        if self._there(a, q, facts) is not None:
-            return {(k, "there"): (">=", q)}
-        return {(k, "times"): (">=", times(q, plus({}, a, sign[0])))} if sign[0] else {}
-
-    def _there(self, a: Any, q: Any, facts: Mapping[Any, Fact]) -> tuple[Any, ...] | None:
-        """The fact, or none, by which q >= 0 where a = 0; None where it is not known."""
+    def _is_there(self, a: Any, q: Any, facts: Mapping[Any, Fact]) -> bool:
+        """Whether q >= 0 is known where an unknown a is 0."""
         if len(a) != 1 or len(next(iter(a))) != 1:
-            return None
+            return False
         left = inserted(q, [(next(iter(a))[0], {})])
-        if not left:
-            return ()
-        factor, known = self._sign(left, facts)
-        return (known,) if factor == 1 else None
+        return not left or self._sign(left, facts) == 1
 
     @staticmethod
-    def _sign(p: Any, facts: Mapping[Any, Fact]) -> tuple[int, Any]:
-        """1 or -1 and the fact that p or -p is >= 0; 0 where none is known."""
-        for factor in (1, -1):
-            q = plus({}, p, factor)
-            for key, f in facts.items():
-                if f[0] in (">", ">=") and f[1] == q:
-                    return factor, key
-        return 0, None
+    def _sign(p: Any, facts: Mapping[Any, Fact]) -> int:
+        """1 or -1 where p or -p is known to be >= 0, else 0."""
+        known = [f[1] for f in facts.values() if f[0] in (">", ">=")]
+        return next((factor for factor in (1, -1) if plus({}, p, factor) in known), 0)
 
-    def _shown(self, name: Any, p: Any, facts: Mapping[Any, Fact]) -> Any:
-        """The case -p > 0 of what an alternative implies, a leaf for each of its formulas; and what these use."""
-        negative, (k, how) = next(self.keys), name
-        parts, used = [], {k}
-        options = [facts_of(option)[0] for option in facts[k][1]]
-        equations = [q for sign, q in options if sign == "="]
-        signs = [self._sign(q, facts) for q in equations]
-        for sign, q in options:
-            new, lets = next(self.keys), []
-            own: tuple[Any, ...] = ()
-            if sign != "=":
-                own = (signs[0][1],) if how == "times" else ()
-                more: Any = (1, (*own, new))
-            elif how == "there":
-                own = self._there(q, p, facts) or ()
-                lets, more = [(new, next(iter(q))[0])], (1, own)
-            elif how == "times":
-                other = next(p for mark, p in options if mark != "=")
-                more = (plus({}, other, signs[0][0]), (new,))
-            else:
-                more = (self._others(equations, signs, q, how), (new,))
-            used |= set(own)
-            terms = [(1, (negative,))] + [more] * (more[1] != ())
-            parts.append(([new], ("leaf", lets, terms)))
-        return ([negative], ("or", k, parts)), used
-
-    @staticmethod
-    def _others(equations: Sequence[Any], signs: Sequence[Any], q: Any, end: int) -> Any:
-        """The product of what `_implied` makes of equations, over the polynomial of one."""
-        rest: Any = {(): end}
-        signed = all(factor for factor, _ in signs)
-        for p, (factor, _) in zip(equations, signs, strict=True):
-            rest = times(rest, {(): factor if signed else 1} if p is q else plus({}, p, factor if signed else 1))
-        return rest
+    def _shown(self, name: Any, fact: Fact, facts: Mapping[Any, Fact]) -> Shown:
+        """What an alternative implies, by the cases of this."""
+        contrary, (k, _) = next(self.keys), name
+        known = {one: f for one, f in facts.items() if f[0] != "or"} | {contrary: (">", plus({}, fact[1], -1))}
+        return name, fact, contrary, self._by_cases(("or", k), list(map(facts_of, facts[k][1])), known, frozenset())
 
     def _divided(self, facts: dict[Any, Fact], needed: set[Any]) -> Tree:
         if not needed:
@@ -241,9 +200,7 @@ class CertificateSearch:
 
     def point(self, facts: Sequence[Fact]) -> Any:
         """Values at which facts hold, None where there are none."""
-        solver = z3.SolverFor("QF_NRA", ctx=self.context)
-        solver.set("rlimit", WORK)
-        solver.add(*map(self._formula, facts))
+        solver = self._solver(facts)
         result = str(solver.check())
         if result == "unknown":
             raise NoCertificateError("no point was found")
@@ -256,6 +213,12 @@ class CertificateSearch:
         return {name: str(v.as_fraction()) for name, v in sorted(values.items())}
 
     # ---- z3
+
+    def _solver(self, facts: Iterable[Fact], work: int = WORK) -> Any:
+        solver = z3.SolverFor("QF_NRA", ctx=self.context)
+        solver.set("rlimit", work)
+        solver.add(*map(self._formula, facts))
+        return solver
 
     def _number(self, p: Mapping[Any, Any]) -> Any:
         c = self.context
@@ -290,15 +253,11 @@ class CertificateSearch:
         return needed
 
     def _outcome(self, facts: Sequence[Fact]) -> str:
-        solver = z3.SolverFor("QF_NRA", ctx=self.context)
-        solver.set("rlimit", WORK)
-        solver.add(*map(self._formula, facts))
-        return str(solver.check())
+        return str(self._solver(facts).check())
 
     def _core(self, facts: Mapping[Any, Fact]) -> list[Any]:
         """Facts that are impossible together, by z3; all where it does not say so."""
-        solver = z3.SolverFor("QF_NRA", ctx=self.context)
-        solver.set("rlimit", WORK // 4)
+        solver = self._solver((), WORK // 4)
         for k, f in facts.items():
             solver.assert_and_track(self._formula(f), f"{k}")
         if str(solver.check()) != "unsat":

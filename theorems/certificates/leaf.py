@@ -16,6 +16,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csc_matrix
 
+from fairalloc.models.exact.rationals import as_flint, as_fraction
 from fairalloc.theorems.certificates.check_certificate import inserted, plus, times
 
 Polynomial = dict[tuple[str, ...], Any]
@@ -107,22 +108,34 @@ def _quotient(whole: tuple[str, ...], part: tuple[str, ...]) -> tuple[str, ...] 
 
 
 def _combination(columns: Sequence[Any]) -> list[Any] | None:
-    """The terms of a contradiction, with exact multipliers."""
+    """The terms of a contradiction, with exact multipliers; None where the vertex of HiGHS is none in rational numbers."""
     columns = _cancelling(columns)
     if not any(strict for *_, strict in columns):
         return None
     rows: dict[Any, int] = {}
-    entries = [(rows.setdefault(m, len(rows)), j, float(c)) for j, (*_, p, _) in enumerate(columns) for m, c in p.items()]
+    entries = [(rows.setdefault(m, len(rows)), j, c) for j, (*_, p, _) in enumerate(columns) for m, c in p.items()]
     last = len(rows)
-    entries += [(last, j, 1.0) for j, (*_, strict) in enumerate(columns) if strict]
+    entries += [(last, j, 1) for j, (*_, strict) in enumerate(columns) if strict]
     i, j, v = zip(*entries, strict=True)
-    matrix = csc_matrix((v, (i, j)), shape=(last + 1, len(columns)))
+    matrix = csc_matrix((np.array(v, dtype=float), (i, j)), shape=(last + 1, len(columns)))
     bounds = [(None if strict is None else 0, None) for *_, strict in columns]
     cost = [0.0 if strict is None else 1.0 + len(keys) for _, keys, _, strict in columns]
     answer = linprog(cost, A_eq=matrix, b_eq=np.eye(last + 1)[last], bounds=bounds, method="highs-ds")
     if answer.status != 0:
         return None
-    return _exact([column for column, x in zip(columns, answer.x, strict=True) if abs(x) > 1e-9])
+    place = {j: k for k, j in enumerate(np.flatnonzero(np.abs(answer.x) > 1e-9).tolist())}
+    table = flint.fmpq_mat(last + 1, len(place) + 1)
+    table[last, len(place)] = 1
+    for row, column, c in entries:
+        if column in place:
+            table[row, place[column]] = as_flint(c)
+    reduced, rank = table.rref()
+    pivots = [next(k for k in range(len(place) + 1) if reduced[i, k] != 0) for i in range(rank)]
+    if len(place) in pivots:
+        return None
+    used = list(place)
+    found = [(as_fraction(reduced[i, len(place)]), *columns[used[k]]) for i, k in enumerate(pivots)]
+    return None if any(v < 0 and strict is not None for v, *_, strict in found) else [term for term in found if term[0]]
 
 
 def _cancelling(columns: Sequence[Any]) -> list[Any]:
@@ -145,31 +158,6 @@ def _cancelling(columns: Sequence[Any]) -> list[Any]:
     return list(left.values())
 
 
-def _exact(columns: Sequence[Any]) -> list[Any] | None:
-    """The multipliers of these columns as integers: the first solution with all others 0, None where one is negative."""
-    rows: dict[Any, int] = {}
-    for *_, p, _ in columns:
-        for m in p:
-            rows.setdefault(m, len(rows))
-    last = len(rows)
-    table = [[flint.fmpq(0)] * (len(columns) + 1) for _ in range(last + 1)]
-    for j, (*_, p, strict) in enumerate(columns):
-        for m, c in p.items():
-            table[rows[m]][j] = flint.fmpq(Fraction(c).numerator, Fraction(c).denominator)
-        table[last][j] = flint.fmpq(int(bool(strict)))
-    table[last][-1] = flint.fmpq(1)
-    reduced, rank = flint.fmpq_mat(table).rref()
-    values = [Fraction(0)] * len(columns)
-    for i in range(rank):
-        pivot = next(j for j in range(len(columns) + 1) if reduced[i, j] != 0)
-        if pivot == len(columns):
-            return None
-        values[pivot] = Fraction(int(reduced[i, len(columns)].p), int(reduced[i, len(columns)].q))
-    if any(v < 0 for v, (*_, strict) in zip(values, columns, strict=True) if strict is not None):
-        return None
-    return [(v, *column) for v, column in zip(values, columns, strict=True) if v]
-
-
 def _used(facts: Mapping[Any, Fact], lets: list[tuple[Any, str]], found: Sequence[Any]) -> Leaf:
     """The terms in integers, equations together, and the lets that are needed."""
     scale = lcm(*(v.denominator for v, *_ in found))
@@ -179,25 +167,11 @@ def _used(facts: Mapping[Any, Fact], lets: list[tuple[Any, str]], found: Sequenc
         if strict is None:
             multiples[keys] = plus(multiples.get(keys, {}), m, v * scale)
     whole = [*terms, *((p, keys) for keys, p in multiples.items())]
-    for one in list(lets):
-        fewer = [other for other in lets if other is not one]
-        if _holds(facts, fewer, whole):
-            lets = fewer
-    return lets, whole
+    names = {v for _, keys in whole for k in keys for v in _unknowns(facts[k])}
+    while needed := [one for one in lets if one[1] in names and not _unknowns(facts[one[0]]) <= names]:
+        names |= {v for k, _ in needed for v in _unknowns(facts[k])}
+    return [one for one in lets if one[1] in names], whole
 
 
-def _holds(facts: Mapping[Any, Fact], lets: Sequence[tuple[Any, str]], terms: Sequence[Any]) -> bool:
-    """Whether the identity holds with these lets alone."""
-    swaps: list[tuple[str, Polynomial]] = []
-    for k, v in lets:
-        p = inserted(facts[k][1], swaps)
-        if not _alone(p, v):
-            return False
-        swaps.append(swap(p, v))
-    total: Polynomial = {}
-    for p, keys in terms:
-        product = p if isinstance(p, dict) else {(): p}
-        for k in keys:
-            product = times(product, inserted(facts[k][1], swaps))
-        total = plus(total, inserted(product, swaps))
-    return not total
+def _unknowns(fact: Fact) -> set[str]:
+    return {v for m in fact[1] for v in m}

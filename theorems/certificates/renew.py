@@ -22,8 +22,8 @@ HERE = Path(__file__).parent
 def unpack(folder: str) -> None:
     """Every certificate as the checker reads it."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    for entry in {entry["sha256"]: entry for entries in index().values() for entry in entries if "sha256" in entry}.values():
-        write_file(Path(folder, certificate_name(entry["sha256"])).with_suffix(""), json.dumps(stored(entry["sha256"])))
+    for sha256 in {entry["sha256"] for entries in index().values() for entry in entries if "sha256" in entry}:
+        write_file(Path(folder, certificate_name(sha256)).with_suffix(""), json.dumps(stored(sha256)))
 
 
 def differing() -> Iterator[str]:
