@@ -196,8 +196,5 @@ def _cones(problem: Any) -> set[str]:
     """The names of the cones that a convex problem needs beyond linear rows."""
     from cvxpy.atoms import EXP_ATOMS, PSD_ATOMS, SOC_ATOMS
 
-    atoms = set(problem.atoms())
-    needed = {"ExpCone"} if atoms & set(EXP_ATOMS) else set()
-    if atoms & set(PSD_ATOMS):
-        needed.add("SvecPSD")
-    return needed | ({"SOC"} if atoms & set(SOC_ATOMS) and not problem.is_qp() else set())
+    known = {"ExpCone": EXP_ATOMS, "SvecPSD": PSD_ATOMS} | ({} if problem.is_qp() else {"SOC": SOC_ATOMS})
+    return {cone for cone, atoms in known.items() if not set(atoms).isdisjoint(problem.atoms())}
