@@ -104,10 +104,8 @@ class NestedNashBargaining(Mechanism):
         cost = np.concatenate([[prices.sum()], instance.max_tasks[capped], -gamma]) * unit
         tight = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
         found = linprog(cost, A_ub=-(rows @ sp.diags_array(unit)), b_ub=-np.ones(len(q)), method="highs-ds", options=tight)
-        if found.x is None:
-            return np.inf
-        most = max(1.0, float(1.0 / (rows @ (unit * found.x)).min()))  # by so much more it is feasible, to rounding
-        return worst([missed, float(cost @ found.x) * most - 1.0])
+        least = 0.0 if found.x is None else float((rows @ (unit * found.x)).min())  # by so much less than 1 it is infeasible
+        return worst([missed, float(cost @ found.x) / min(least, 1.0) - 1.0]) if least > 0 else np.inf
 
 
 def parts(instance: Instance) -> Floats:

@@ -355,6 +355,16 @@ def test_a_guarantee_that_binds_is_not_nb_with_weights_known_before():
     assert fa.mechanism("nested-nb").residual(less) > 0.3
 
 
+def test_a_residual_of_nested_nb_needs_multipliers_that_are_feasible(monkeypatch):
+    """Those of a linear program that went wrong: a guarantee is worth much and nobody pays for it."""
+    made = generators.generic(6, 3, 2, 1)
+    instance = made.replace(groups={"a": {"users": [0, 1, 2], "guarantee": "1/2"}, "b": {"users": [3, 4, 5]}})
+    found, item = fa.solve(instance, "nested-nb"), fa.mechanism("nested-nb")
+    assert item.residual(found) < 1e-9
+    monkeypatch.setattr("scipy.optimize.linprog", lambda cost, **_: SimpleNamespace(x=np.array([0.0, 1e3])))
+    assert item.residual(found) == np.inf
+
+
 # ---- H-DRF -----------------------------------------------------------------------------------------------------------
 
 
