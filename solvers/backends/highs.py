@@ -44,7 +44,7 @@ class Highs(Method):
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
         kind = self.session
-        if isinstance(mechanism, NestedMaxMin):
+        if isinstance(mechanism, NestedMaxMin) and not self.chosen:  # columns are priced by simplex bases
             from fairalloc.solvers.backends.highs_columns import ColumnsSession  # few instances need it
 
             kind = ColumnsSession

@@ -249,6 +249,13 @@ def test_columns_take_the_options_of_a_call_and_keep_its_log(monkeypatch):
     assert fa.solve(instance, "nested-leximin", "highs", log=True).log
 
 
+def test_columns_are_for_those_who_ask_for_no_algorithm_of_highs(monkeypatch):
+    monkeypatch.setattr(highs_columns, "MANY", 1)
+    monkeypatch.setattr(of_first_level, "TURNS", 0)
+    monkeypatch.setattr(ColumnsSession, "solve", lambda *_: pytest.fail("by simplex"))
+    assert fa.solve(generators.generic(12, 3, 2, 1), "nested-leximin", "highs:ipx", log=True).log
+
+
 def assert_one_program(session):
     """The program that is kept beside HiGHS, by which basic solutions are computed, is the one in it."""
     model, part = session.highs.getLp(), session.part
