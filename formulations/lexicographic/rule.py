@@ -25,7 +25,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, frozen, worst
+from fairalloc.models.numbers import Floats, floats, frozen, worst
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -81,7 +81,7 @@ class Leximin(Mechanism):
         return instance.once((self, "rate"), lambda: self._rate(instance))
 
     def _rate(self, instance: Instance) -> Floats:
-        share = np.asarray(self.share(instance), dtype=float)
+        share = floats(self.share(instance), f"the share of {self.id!r}")
         if share.shape != (instance.N,):
             rule = f"it must be ({instance.N},), one a user"
             raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but {rule}")

@@ -23,7 +23,7 @@ from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, NotApplicable, said, shown
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, floats
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.running.warm_start import start_on
 
@@ -150,8 +150,8 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
     if isinstance(given, Mapping):
         return _by_names(name, instance, given), None
     try:
-        x = np.array(given, dtype=float)
-    except (TypeError, ValueError):
+        x = floats(given, name)
+    except InstanceError:
         rule = "tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"
         raise Unusable(f"{name} returned {shown(given)}, but it must return {rule}") from None
     arcs = instance.A

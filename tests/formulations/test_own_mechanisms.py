@@ -460,3 +460,17 @@ def test_names_of_prices_may_be_those_of_something_else():
 
     for item in (ByNumber(), WithKappa()):
         assert fa.solve(KHAMSE, item).claims_success
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        ([1, 2, 1j, 4], r"is \[1, 2, 1j, 4\], but it must be an array of numbers"),
+        (["a"] * 4, r"is \['a', .*\], but it must be an array of numbers"),
+        (1.0, r"has shape \(\), but it must be \(4,\), one a user"),
+        ([1, 2, np.nan, 4], "for user 'u3' is nan, but it must be positive"),
+    ],
+)
+def test_shares_of_ones_own_are_positive_numbers(share, words):
+    with pytest.raises(fa.FairallocError, match=f"the share of 'mine' {words}"):
+        fa.solve(KHAMSE, fa.Leximin("mine", lambda _: share))
