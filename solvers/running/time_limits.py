@@ -244,18 +244,20 @@ def _send(pipe: int, message: Any) -> None:
 def _outcome(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -> Outcome:
     outcome, received = Outcome(), _Received()
     try:
-        if not received.all_until(pipe, pid, lambda: deadline - clock()):
-            outcome.ending = "time"
-    except KeyboardInterrupt:
-        outcome.ending = "interrupted"
-    if outcome.ending != "done":
-        _signal(os.kill, pid, signal.SIGTERM)
-        end = time.monotonic() + GRACE
-        received.all_until(pipe, pid, lambda: end - time.monotonic())
-    if not received.is_complete:
-        _kill([pid, *processes_below(pid)])
-    _signal(os.killpg, pid, signal.SIGKILL)
-    outcome.code = _exit_code(pid)
+        try:
+            if not received.all_until(pipe, pid, lambda: deadline - clock()):
+                outcome.ending = "time"
+        except KeyboardInterrupt:
+            outcome.ending = "interrupted"
+        if outcome.ending != "done":
+            _signal(os.kill, pid, signal.SIGTERM)
+            end = time.monotonic() + GRACE
+            received.all_until(pipe, pid, lambda: end - time.monotonic())
+    finally:  # also after what a listener raises, or a second Ctrl-C
+        if not received.is_complete:
+            _kill([pid, *processes_below(pid)])
+        _signal(os.killpg, pid, signal.SIGKILL)
+        outcome.code = _exit_code(pid)
     if outcome.ending == "done" and not received.is_complete:
         outcome.ending = "died"
     for message in received.messages:

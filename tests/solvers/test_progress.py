@@ -3,6 +3,7 @@
 import itertools
 import os
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.solvers.running import listeners, time_limits
+from fairalloc.solvers.running.cpu_time import processes_below
 
 GAME = fa.example("khamse-fig1").instance
 POOL = fa.Instance([[1, 2], [2, 1], [1, 1]], [[9, 12]])
@@ -51,6 +53,20 @@ def test_children_hand_over_what_they_are_told():
     fa.solve(GAME, mine, "cvxpy:clarabel", time_limit=30, progress=told.append)
     assert {step.method for step in told} == {"cvxpy:clarabel"}
     assert max(step.iteration or 0 for step in told) > 1
+
+
+@pytest.mark.skipif(not time_limits.AVAILABLE, reason="no child processes here")
+def test_no_child_is_left_where_a_listener_raises():
+    def gives_up(step):
+        raise LookupError(step.method)
+
+    def waits(send):
+        listeners.tell(method="waits")
+        time.sleep(60)
+
+    with pytest.raises(LookupError), listeners.listening(gives_up):
+        time_limits.isolated(waits, np.inf, time.perf_counter)
+    assert not [*processes_below(os.getpid())]
 
 
 def test_lines_on_standard_error(capsys):
