@@ -133,7 +133,8 @@ def _stacks(instances: list[Instance], mechanism: Mechanism, limited: bool) -> I
 
 def _is_stacked(instance: Instance, mechanism: Mechanism) -> bool:
     large = instance.K * instance.R > ROWS or instance.N * instance.K > ARCS
-    if large or not (instance.same_everywhere and instance.single_variant) or instance.has_floors:
+    plain = instance.same_everywhere and instance.single_variant
+    if large or not plain or instance.has_floors or instance.groups:
         return False
     try:
         return mechanism.domain(instance) is instance

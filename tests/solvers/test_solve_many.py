@@ -325,3 +325,9 @@ def test_each_program_of_a_stack_goes_as_far_as_it_can():
     tried = np.array([part[:, 0] for part in (parts[2], parts[1], parts[0])])
     assert all(np.isclose(tried[:, b][np.isclose(ends[:, b], ends[:, b].max())], chosen[b, 0]).any() for b in range(4))
     assert len(set(chosen[:, 0].round(6))) > 1
+
+
+def test_groups_are_refused_as_by_solve_where_a_mechanism_knows_none():
+    given = [PLANTED.replace(groups={"A": [0], "B": [1]})] * 2
+    with pytest.raises(fa.NotApplicable, match="instance 0: mechanism 'nb' knows no groups"):
+        fa.solve_many(given, "nb")
