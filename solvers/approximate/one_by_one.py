@@ -45,7 +45,10 @@ class OneByOne(Session):
         """Fill until nobody can run one more."""
         instance, arcs = self.instance, self.instance.arcs
         with self.phase("solve"):
-            fractions = solve(instance, self.mechanism.base, accuracy="mid")
+            seconds = self.limits.left if self.limits.limited else None
+            fractions = solve(instance, self.mechanism.base, time_limit=seconds, threads=self.limits.threads)
+            if not fractions.has_point:
+                raise Stopped(fractions.termination, fractions.message)
             self.x = self.start(fractions)
             self.free -= arcs.load @ self.x
             u = arcs.owner @ self.x

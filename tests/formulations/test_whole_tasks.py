@@ -11,6 +11,7 @@ from tolerances import EXACT, RESIDUAL, SHARES
 import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models import FairallocError, Instance
+from fairalloc.solvers.approximate import one_by_one
 
 RULES = ("lmmf", "drfh", "tsf", "mmf", "nb", "utilitarian")
 
@@ -274,3 +275,13 @@ def test_the_definition_is_checked_of_every_allocation(name):
         assert verdict.holds == near(key(name, instance, tasks), most), (tasks, verdict)
     assert fa.check(fa.solve(instance, name, integral=True), name).holds
     assert not fa.check(fa.Allocation(instance, [0.5, 0.5, 0.5]), rule).holds, "no whole tasks"
+
+
+@pytest.mark.parametrize("method", ["sequential-minmax", "best-fit"])
+def test_the_answer_in_fractions_has_the_time_that_is_left_and_may_have_none(method, monkeypatch):
+    two = Instance([[1, 2], [2, 1]], [[4, 4]])
+    asked, nothing = [], fa.Allocation(two, [np.nan, np.nan]).noted(termination="time_limit")
+    monkeypatch.setattr(one_by_one, "solve", lambda *_, **given: asked.append(given["time_limit"]) or nothing)
+    found = fa.solve(two, "drfh", method, time_limit=50, integral=True)
+    assert 0 < asked[0] <= 50
+    assert (found.termination, found.has_point) == ("time_limit", False)
