@@ -57,8 +57,8 @@ class BinnerOptions(AlgorithmOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.base <= 1:
-            raise InstanceError(f"the option base is {self.base:g}, but it must be above 1")
+        if not 1 < self.base < np.inf:
+            raise InstanceError(f"the option base is {self.base:g}, but it must be above 1 and finite")
 
 
 def bins(most: float, base: float) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.errors import InstanceError
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.input.groups import ROOT, Groups
 from fairalloc.models.numbers import Floats
@@ -23,6 +24,11 @@ class TaskOptions(AlgorithmOptions):
     """
 
     task: float = 1e-3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.task <= 1:
+            raise InstanceError(f"the option task is {self.task:g}, but it must be above 0 and at most 1")
 
 
 class HierarchicalEvents(Method):

@@ -256,5 +256,9 @@ def test_approximations_are_marked_and_never_asked_without_being_named():
         assert name in [option.name for option in fa.options(key)]
     with pytest.raises(InstanceError, match="the option base is 1, but it must be above 1"):
         fa.solve(instance, "lmmf", "geometric-binner", options={"base": 1.0})
+    with pytest.raises(InstanceError, match="the option base is inf, but it must be above 1 and finite"):
+        fa.solve(instance, "lmmf", "geometric-binner", options={"base": np.inf})
+    with pytest.raises(InstanceError, match="the option task is 0, but it must be above 0 and at most 1"):
+        fa.solve(instance, "h-drf", "task-by-task", options={"task": 0.0})
     with pytest.raises(InstanceError, match="the option parts is 0, but it must be at least 1"):
         fa.solve(instance, "lmmf", "pop", options={"parts": 0})
