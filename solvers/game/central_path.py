@@ -36,7 +36,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Elimination
 
-__all__ = ["CentralPathNewton", "CentralPathPoint"]
+__all__ = ["CentralPathNewton", "CentralPathPoint", "fits"]
 
 PRECISE, REFINEMENTS = 1e-2, 3
 """What rows may lack, in units of tau, before solutions are refined, and the most refinements of one."""
@@ -58,43 +58,20 @@ class CentralPathPoint(NamedTuple):
         """How far from complementarity."""
         return float(np.exp(self.theta))
 
-    def times(self, factor: "Change", theta: float) -> "CentralPathPoint":
+    def times(self, factors: Floats, theta: float) -> "CentralPathPoint":
         """The point with every number multiplied."""
-        y, k, e, s, h, t = (a * b for a, b in zip(self[:6], factor, strict=True))
+        y, k, e, s, h, t = (a * b for a, b in zip(self[:6], self.split(factors), strict=True))
         return CentralPathPoint(y, k, e, s, h, t, theta)
 
+    def split(self, values: Floats) -> list[Floats]:
+        """Changes or factors, which are flat arrays, of y, k, e, s, h, t."""
+        ends = np.cumsum([part.size for part in self[:6]])[:-1]
+        return [own.reshape(part.shape) for own, part in zip(np.split(values, ends), self[:6], strict=True)]
 
-class Change(NamedTuple):
-    """Relative changes of y, k, e, s, h, t."""
 
-    y: Floats
-    k: Floats
-    e: Floats
-    s: Floats
-    h: Floats
-    t: Floats
-
-    def plus(self, other: "Change", part: float) -> "Change":
-        """Self + part * other."""
-        return Change(*(a + part * b for a, b in zip(self, other, strict=True)))
-
-    def times(self, part: float) -> "Change":
-        """Part * self."""
-        return Change(*(part * a for a in self))
-
-    def exp(self) -> "Change":
-        """The factors of the arrays whose logarithms change by these numbers, clipped to [-20, 3]."""
-        return Change(*(np.exp(np.clip(a, -20.0, 3.0)) for a in self))
-
-    def factors(self, part: float) -> "Change":
-        """1 + part * self."""
-        return Change(*(1.0 + part * a for a in self))
-
-    @property
-    def fits(self) -> float:
-        """The part of the step, at most 1, that leaves a tenth of everything and multiplies nothing by more than 6."""
-        every = np.concatenate([a.ravel() for a in self])
-        return float(min(1.0, 0.9 / max(-every.min(), 1e-300), 5.0 / max(every.max(), 1e-300)))
+def fits(change: Floats) -> float:
+    """The part of relative changes, at most 1, that leaves a tenth of everything and multiplies nothing by more than 6."""
+    return float(min(1.0, 0.9 / max(-change.min(), 1e-300), 5.0 / max(change.max(), 1e-300)))
 
 
 class CentralPathNewton:
@@ -126,7 +103,7 @@ class CentralPathNewton:
         """(K, R) slack - s."""
         return np.where(self.levels.row, self.levels.slack(self.point.y) - self.point.s, 0.0)
 
-    def correction(self) -> Change:
+    def correction(self) -> Floats:
         """The Newton step at this tau."""
         point, tau = self.point, self.point.tau
         return self._solve(
@@ -136,7 +113,7 @@ class CentralPathNewton:
             np.where(self.levels.limited, tau - point.h * point.t, 0.0),
         )
 
-    def tangent(self, drift: Floats) -> Change:
+    def tangent(self, drift: Floats) -> Floats:
         """The change of the solution with log tau; E itself changes by `drift` (A,), where alpha does."""
         tau, levels = self.point.tau, self.levels
         changes = drift, np.zeros_like(self.point.s), np.zeros_like(self.point.t)
@@ -172,21 +149,17 @@ class CentralPathNewton:
 
     def _solve(
         self, changes: tuple[Floats, Floats, Floats], products: Floats, row_products: Floats, limit_products: Floats
-    ) -> Change:
+    ) -> Floats:
         """The step with  E' + h' - de = -of_e,  slack' - ds = -of_s,  left' - dt = -of_t  and y de + e dy and so on as given."""
         levels, point = self.levels, self.point
         of_e, of_s, of_t = changes
-        supply = np.where(levels.row, of_s - row_products / point.k, 0.0)
-        kept = np.where(levels.limited, limit_products / np.where(levels.limited, point.h, 1.0) - of_t, 0.0)
+        supply, h = np.where(levels.row, of_s - row_products / point.k, 0.0), np.where(levels.limited, point.h, 1.0)
+        kept = np.where(levels.limited, limit_products / h - of_t, 0.0)
         l, u, m = self._changes(products / point.y - of_e, supply, kept)  # 4  # noqa: E741 (the letter above)
-        return Change(
-            l,
-            u,
-            products / (point.y * point.e) - l,
-            np.where(levels.row, row_products / (point.k * point.s) - u, 0.0),
-            m,
-            np.where(levels.limited, limit_products / (np.where(levels.limited, point.h, 1.0) * point.t) - m, 0.0),
-        )
+        e = products / (point.y * point.e) - l
+        s = np.where(levels.row, row_products / (point.k * point.s) - u, 0.0)
+        t = np.where(levels.limited, limit_products / (h * point.t) - m, 0.0)
+        return np.concatenate([part.ravel() for part in (l, u, e, s, m, t)])
 
     def _changes(self, q: Floats, supply: Floats, kept: Floats) -> tuple[Floats, Floats, Floats]:
         """The changes l (A,), u (K, R), m (N,) for right-hand sides of arcs, rows and limits, refined while rows lack some."""

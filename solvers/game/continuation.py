@@ -30,7 +30,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.active_set import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponses
-from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, fits
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.game.price_layers import corrected, patterns
 from fairalloc.solvers.game.session import GameMethod
@@ -83,9 +83,9 @@ class PathLost(Exception):  # noqa: N818 (a signal, not an error)
 
 
 class Tangent(NamedTuple):
-    """Direction of the path by its length: relative changes, and how fast log tau changes."""
+    """Direction of the path by its length: relative changes, one after the other, and how fast log tau changes."""
 
-    change: Change
+    change: Floats
     theta: float
 
 
@@ -118,8 +118,6 @@ class PathFollowing:
 
     def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
         self.session, self.levels, self.first = session, session.levels, first
-        arcs, rows, limits = len(self.levels), self.levels.row.sum(), self.levels.limited.sum()
-        self.weights = [1.0 / np.sqrt(max(count, 1)) for count in (arcs, rows, arcs, rows, limits, limits)]
         self._several = session.several
         self.attempts, self.begun = Attempts(), session.done
         self.length, self.budget = 1.0, session.done + session.options.max_steps
@@ -129,6 +127,9 @@ class PathFollowing:
         self.now = CentralPathPoint(
             y, k, np.full(len(y), 0.3), np.where(self.levels.row, 0.3, 1.0), h, 0.3 * ones, float(np.log(tau))
         )
+        arcs, rows, limits = len(self.levels), self.levels.row.sum(), self.levels.limited.sum()
+        counts = np.maximum((arcs, rows, arcs, rows, limits, limits), 1)
+        self.weights = np.repeat(1.0 / counts, [part.size for part in self.now[:6]])
 
     def follow(self) -> None:
         """To the end, or until PathLost."""
@@ -184,29 +185,29 @@ class PathFollowing:
         newton = self._newton(self.now)
         while newton.error > NEIGHBOURHOOD:
             change = newton.correction()
-            part = change.fits
+            part = fits(change)
             while True:
-                new = CentralPathNewton(self.levels, newton.point.times(change.factors(part), newton.point.theta))
+                new = CentralPathNewton(self.levels, newton.point.times(1.0 + part * change, newton.point.theta))
                 if new.error <= newton.error * (1.0 - 1e-3 * part) or part < 1e-3:
                     break
                 part /= 2.0
             newton = self._newton(new.point)
         return newton
 
-    def _inner(self, one: Change, other: Change) -> float:
+    def _inner(self, one: Floats, other: Floats) -> float:
         """Inner product in which each of the groups counts alike."""
-        return float(sum(weight**2 * np.vdot(a, b) for a, b, weight in zip(one, other, self.weights, strict=True)))
+        return float((self.weights * one) @ other)
 
-    def _oriented(self, newton: CentralPathNewton, along: Change) -> Tangent:
+    def _oriented(self, newton: CentralPathNewton, along: Floats) -> Tangent:
         """The unit tangent in the direction of the path, that in which it began towards smaller tau."""
         scale = -newton.orientation * self.orientation / np.sqrt(self._inner(along, along) + 1.0)
-        return Tangent(along.times(scale), float(scale))
+        return Tangent(scale * along, float(scale))
 
     def _advance(self, newton: CentralPathNewton, tangent: Tangent) -> CentralPathNewton:
         """One predictor and corrector step; its length is reduced until the corrector converges."""
         while self.length > 1e-5:
-            change = tangent.change.times(self.length)
-            point = newton.point.times(change.exp(), newton.point.theta + self.length * tangent.theta)
+            factors = np.exp(np.clip(self.length * tangent.change, -20.0, 3.0))
+            point = newton.point.times(factors, newton.point.theta + self.length * tangent.theta)
             new, corrections = self._correct(point, tangent)
             if new is not None:
                 self.length = min(self.length * (2.0, 2.0, 1.4, 1.0, 0.7, 0.7)[corrections], 3.0)
@@ -227,24 +228,24 @@ class PathFollowing:
             before = newton.error
             step, along = newton.correction(), newton.tangent(self._drift(newton))
             theta = -(self._inner(tangent.change, step) + off) / (self._inner(tangent.change, along) + tangent.theta)
-            change = step.plus(along, theta)
-            part = change.fits
+            change = step + theta * along
+            part = fits(change)
             if not abs(theta) * part <= 5.0:  # nan too
                 break
-            point = point.times(change.factors(part), point.theta + part * theta)
+            point = point.times(1.0 + part * change, point.theta + part * theta)
             off += part * (self._inner(tangent.change, change) + tangent.theta * theta)
         return None, 6
 
-    def _try_to_end(self, newton: CentralPathNewton, along: Change) -> None:
+    def _try_to_end(self, newton: CentralPathNewton, along: Floats) -> None:
         """Step 5 with the guess from the tangent, with that from the point, and by linear programs."""
         levels, session, point = self.levels, self.session, newton.point
         newtons = self.attempts.far(point.theta) or point.tau <= SLOW_TAU
         self.attempts.note(point.theta, session.done)
-        certain = point.tau**0.25
+        certain, (y, k, _, _, h, _) = point.tau**0.25, point.split(along)
         stay = (
-            (along.y < 0.5) | (levels.N * point.y > certain),
-            levels.row & ((along.k < 0.5) | (point.k > certain)),
-            levels.limited & ((along.h < 0.5) | (point.h > certain)),
+            (y < 0.5) | (levels.N * point.y > certain),
+            levels.row & ((k < 0.5) | (point.k > certain)),
+            levels.limited & ((h < 0.5) | (point.h > certain)),
         )
         large = levels.N * point.y > point.e, levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.game.central_path import fits
 from fairalloc.solvers.game.session import ServerArrays
 
 __all__ = ["VariantsResponse"]
@@ -63,9 +64,8 @@ class TurnPoint(NamedTuple):
 
     def moved(self, change: Floats) -> "TurnPoint":
         """Every number times 1 + its change, as far as a tenth of all is left and nothing grows more than sixfold."""
-        part = min(1.0, 0.9 / max(-change.min(), 1e-300), 5.0 / max(change.max(), 1e-300))
-        ends = np.cumsum([len(values) for values in self])[:-1]
-        return TurnPoint(*(values * (1.0 + part * own) for values, own in zip(self, np.split(change, ends), strict=True)))
+        factors = np.split(1.0 + fits(change) * change, np.cumsum([len(values) for values in self])[:-1])
+        return TurnPoint(*(values * own for values, own in zip(self, factors, strict=True)))
 
 
 class TurnConditions(NamedTuple):

@@ -20,7 +20,7 @@ from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.transformations.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
-from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, Change
+from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, fits
 from fairalloc.solvers.game.complementarity import Complementarity, Linearization, lemke, lemke_from_guess
 from fairalloc.solvers.game.equations import LevelEquations, equal, levels_at
 from fairalloc.solvers.method import Limits
@@ -288,7 +288,7 @@ def test_a_tangent_changes_products_with_tau_and_nothing_else(wider):
     newton = CentralPathNewton(levels, point)
     drift = np.random.default_rng(0).normal(size=len(levels))
     change = newton.tangent(drift)
-    moved = CentralPathNewton(levels, point.times(change.factors(small), point.theta))
+    moved = CentralPathNewton(levels, point.times(1.0 + small * change, point.theta))
     np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -drift, atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, 0.0, atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_t() - newton.change_of_t()) / small, 0.0, atol=DIFFERENCES)
@@ -304,9 +304,9 @@ def test_a_tangent_changes_products_with_tau_and_nothing_else(wider):
     ("least", "most", "part"), [(-4.0, 2.0, 0.225), (-0.1, 20.0, 0.25), (-0.5, 4.0, 1.0), (-9.0, 100.0, 0.05), (0.1, 0.2, 1.0)]
 )
 def test_a_step_leaves_a_tenth_of_everything_and_multiplies_nothing_by_more_than_six(place, least, most, part):
-    change = Change(*(np.array([least, most]) if k == place else np.array([0.0, 0.1]) for k in range(6)))
-    assert change.fits == pytest.approx(part, rel=ROUNDING)
-    factors = np.concatenate(change.factors(part))
+    change = np.concatenate([[least, most] if k == place else [0.0, 0.1] for k in range(6)])
+    assert fits(change) == pytest.approx(part, rel=ROUNDING)
+    factors = 1.0 + part * change
     assert 0.1 - ROUNDING <= factors.min() <= factors.max() <= 6.0 + ROUNDING
 
 
@@ -374,7 +374,7 @@ def test_newton_steps_solve_the_linearised_equations(plan, wider):
     newton = CentralPathNewton(levels, point)
     step = newton.correction()
     small = 1e-6
-    moved = CentralPathNewton(levels, point.times(step.factors(small), point.theta))
+    moved = CentralPathNewton(levels, point.times(1.0 + small * step, point.theta))
     np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -newton.change_of_e(), atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, -newton.change_of_s(), atol=DIFFERENCES)
     np.testing.assert_allclose((moved.change_of_t() - newton.change_of_t()) / small, -newton.change_of_t(), atol=DIFFERENCES)

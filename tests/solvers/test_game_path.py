@@ -341,7 +341,7 @@ def test_a_tangent_has_length_1_where_each_kind_of_number_counts_alike():
     assert newton.error <= 0.3
     path.orientation = newton.orientation
     tangent = path._oriented(newton, newton.tangent(path._drift(newton)))
-    y, k, e, s, h, t = tangent.change
+    y, k, e, s, h, t = newton.point.split(tangent.change)
     kinds = [np.mean(part[used] ** 2) for part, used in ((y, ...), (k, levels.row), (e, ...), (s, levels.row))]
     kinds += [np.mean(part[levels.limited] ** 2) for part in (h, t)]
     assert sum(kinds) + tangent.theta**2 == pytest.approx(1.0, rel=EXACT)
