@@ -49,7 +49,8 @@ class Equilibrium(Mechanism):
 
     def residual(self, allocation: Allocation) -> float:
         """See game.py; 1 where a user has no task or there is no point."""
-        return self.game(allocation.instance).residual(allocation)
+        game = self.game(allocation.instance)
+        return game.residual(allocation.x, allocation.prices) if allocation.has_point else 1.0
 
 
 def deviation(instance: Instance, x: Floats) -> Floats:

@@ -35,7 +35,6 @@ from fairalloc.formulations.game.parameters import by_name, per_server
 from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_candidates
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, relative_gains
 from fairalloc.formulations.game.residual import gaps
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import slack_of
 from fairalloc.models.instance import Instance
@@ -218,10 +217,10 @@ class Game:
         """(A,) E of (*), for tasks (N,) and the kappa of `log_price`."""
         return (self.log_price(kappa) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
 
-    def residual(self, allocation: Allocation) -> float:
-        """How far the allocation is from an equilibrium (residual.py); 1 where a user has no task or there is no point."""
-        x = self.shrunk(np.maximum(allocation.x, 0.0)) if allocation.has_point else None
-        return float(gaps(self, x, allocation.prices).max()) if x is not None and self.defined(x) else 1.0
+    def residual(self, x: Floats, kappa: Floats | None = None) -> float:
+        """How far tasks x (A,), scaled down to be feasible, are from an equilibrium (residual.py); 1 where a user has none."""
+        x = self.shrunk(np.maximum(x, 0.0))
+        return float(gaps(self, x, kappa).max()) if self.defined(x) else 1.0
 
     def proves(self, x: Floats, tau: float) -> bool:
         """Whether the residual of every server with alpha = infinity is at most tau at feasible tasks x (A,)."""

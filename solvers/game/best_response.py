@@ -259,7 +259,7 @@ class BestResponseSession(GameSession):
             change = responses.sweep(self.x, lambda: self.limits.late)  # 2
             self.done += 1
             if change <= next_look or self.limits.late:  # 3
-                self.gap, next_look = self.judge(self.x, responses.kappa), change / 10.0
+                self.gap, next_look = self.game.residual(self.x, responses.kappa), change / 10.0
             self.record(change=float(change))
             met = self.gap <= self.limits.promised / 10.0 and (bool(responses.smooth) or self.done >= EXACT_SWEEPS)
             if change <= 1e-14 or self.limits.late or met:

@@ -283,7 +283,7 @@ def finish_by_sweeps(session: NewtonSession) -> None:
         x = x.copy()
         change = responses.sweep(x)
         if game.finite.any():
-            session.keep(session.judge(x, responses.kappa), x, responses.kappa.copy())
+            session.keep(game.residual(x, responses.kappa), x, responses.kappa.copy())
         elif not session.look_at(x):
             finish_by_layers(session, x)
         if session.reached or change == 0.0:

@@ -126,7 +126,7 @@ class PsMfaSession(GameSession):
         self.merit = Merit(self.game)
         self.why = self._descend()
         self.x, self.prices = self.tasks(), self.merit.kappa(self.mu)
-        self.gap = self.judge(self.x, self.prices)
+        self.gap = self.game.residual(self.x, self.prices)
         self.ended = "iteration_limit" if self.done == self.options.max_iterations else "inaccurate"
 
     def _descend(self) -> str:
@@ -139,7 +139,7 @@ class PsMfaSession(GameSession):
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
             self.record(merit=value, direction=size)
             if size <= epsilon:  # 4
-                if epsilon < 1e-14 or self.judge(self.tasks(), merit.kappa(self.mu)) <= self.limits.promised:
+                if epsilon < 1e-14 or self.game.residual(self.tasks(), merit.kappa(self.mu)) <= self.limits.promised:
                     return f"|v| is {size:.0e} where the merit is {value:.1e}"
                 epsilon /= 10.0
             if self.limits.late:

@@ -112,7 +112,7 @@ class Algorithm1Session(GameSession):
             self.record(updates=updates, change=change)
             if not updates or change <= TIED or self.limits.late:
                 break
-        self.gap, self.why = self.judge(self.x), f"not at rest after {self.done} rounds"
+        self.gap, self.why = self.game.residual(self.x), f"not at rest after {self.done} rounds"
 
 
 class Algorithm1(ForFilling):

@@ -1,4 +1,4 @@
-"""Shared by the papers' algorithms for the game: the arrays of one server, the time limit, and the residual of a point.
+"""Shared by the papers' algorithms for the game: the arrays of one server, and the users and alphas that a method is for.
 
 With b_n the share z_ni that user n has from the other servers alone, the share at server i is z_n = b_n + y_n / phi_n, so a
 server sees of the rest of the system nothing but b. All numbers are those of formulations/game/game.py, without units.
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.residual import gaps
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -93,11 +92,6 @@ class GameSession(Iteration):
         """(A,) tasks to start at: the warm start, shrunk to fit, else none."""
         start = self.limits.start
         return np.zeros(len(self.game.user)) if start is None else self.game.shrunk(np.maximum(start, 0.0))
-
-    def judge(self, x: Floats, kappa: Floats | None = None) -> float:
-        """The residual of game/residual.py at tasks x (A,), scaled down where a server is overloaded; 1 where one has nothing."""
-        x = self.game.shrunk(np.maximum(x, 0.0))
-        return float(gaps(self.game, x, kappa).max()) if self.game.defined(x) else 1.0
 
 
 class GameMethod(Method):

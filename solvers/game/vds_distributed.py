@@ -65,7 +65,7 @@ class VdsDistributedSession(GameSession):
         while True:
             self._rest()  # 2, 3
             x, kappa = self._read()  # 4
-            self.keep(self.judge(x, kappa), x, kappa, epsilon=self.epsilon)
+            self.keep(self.game.residual(x, kappa), x, kappa, epsilon=self.epsilon)
             self.why = f"epsilon was {self.epsilon:.0e} after {self.done} iterations"
             if self.gap <= self.limits.promised or self.limits.late or self.done >= self.options.max_iterations:
                 return

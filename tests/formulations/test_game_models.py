@@ -447,7 +447,7 @@ def test_time_sharing_does_not_depend_on_g(instance):
     allocation = solve(instance, "ps-dsf-tdm", "pyomo:ipopt")
     assert allocation.residual <= RESIDUAL
     for alpha in (0.5, 3):
-        assert Game(item.domain(instance), alpha).residual(Allocation(item.domain(instance), allocation.x)) <= BARGAINING
+        assert Game(item.domain(instance), alpha).residual(allocation.x) <= BARGAINING
     pfvds = solve(item.domain(instance), "alpha-pf-vds", "pyomo:ipopt", alpha=3)
     np.testing.assert_allclose(pfvds.tasks, allocation.tasks, rtol=EQUILIBRIUM)
     other = allocation.x * np.linspace(0.5, 1.0, len(allocation.x))

@@ -610,11 +610,11 @@ def test_time_limits_are_obeyed_inside(method):
 def test_the_judge_sees_a_perturbation():
     instance, item = generators.generic(6, 3, 2, 0), mechanism("ps-dsf")
     session, right = GameSession(item, instance, Limits()), solve(instance, "ps-dsf", "best-response").x
-    assert session.judge(right) <= RESIDUAL
+    assert session.game.residual(right) <= RESIDUAL
     wrong = right.copy()
     wrong[np.argmax(wrong)] *= 0.99
-    assert session.judge(wrong) > RESIDUAL
-    assert session.judge(np.zeros_like(right)) == 1.0
+    assert session.game.residual(wrong) > RESIDUAL
+    assert session.game.residual(np.zeros_like(right)) == 1.0
     assert item.residual(Allocation(instance, wrong)) > RESIDUAL
 
 

@@ -169,7 +169,7 @@ def same_as_ps_dsf(domain: Callable[[Instance], Instance] = lambda instance: ins
         instance = domain(case.instance)
         ours, fair = answer(instance), answered("ps-dsf", None, (), instance)
         there = max(bottleneck_gap(Game(instance, np.inf), ours.x, i) for i in range(instance.K))
-        back = Game(instance, case.parameters["alpha"]).residual(replace(fair, prices=None))
+        back = Game(instance, case.parameters["alpha"]).residual(fair.x)
         margin = max(there, back) - 10 * TOLERANCE
         sentence = f"the gap of PS-DSF at the equilibrium is {there:.1e}, the residual of the game at PS-DSF {back:.1e}"
         return exact_verdict("coincidence", margin, sentence, "residuals in floating point")
