@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
 from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -63,11 +63,16 @@ class TaskHistory:
 
     def load(self, server: str, resource: str) -> Floats:
         """(T,) used part of a resource of a server over time."""
+        for kind, name, names in (("server", server, self.instance.servers), ("resource", resource, self.instance.resources)):
+            if name not in names:
+                raise UnknownName(no_such(kind, name, names))
         row = self.instance.servers.index(server) * self.instance.R + self.instance.resources.index(resource)
         return np.asarray((self.instance.arcs.load @ self.x.T)[row], dtype=float)
 
     def at(self, time: float) -> Allocation:
-        """The allocation of the last sample not after `time`."""
+        """The allocation of the last sample not after `time` >= 0 seconds."""
+        if not time >= 0:
+            raise InstanceError(f"time is {time:g} s, but it must not be negative")
         return Allocation(self.instance, self.x[int(np.searchsorted(self.times, time, side="right")) - 1], "ps-dsf")
 
 
@@ -135,7 +140,7 @@ def simulate(
         system.switch(timeline.pop(0))
     drf_alone([here for server in system.servers if (here := system.present(server))], system.x)  # 1
     times, points = [0.0], [system.x.copy()]
-    for count in range(round(horizon / period)):
+    for count in range(int(horizon / period * (1.0 + 1e-12))):
         for k in np.argsort(first[[s.index for s in system.servers]], kind="stable"):
             server = system.servers[k]
             while timeline and timeline[0].time <= count * period + first[server.index]:
@@ -155,8 +160,8 @@ def spread(count: int, period: float, seed: int) -> Floats:
 
 
 def _check(instance: Instance, events: Sequence[Event], horizon: float, period: float) -> None:
-    if not (horizon > 0 and period > 0):
-        raise InstanceError(f"horizon and period are {horizon:g} and {period:g} seconds, but they must be positive")
+    if not (0 < horizon < np.inf and 0 < period < np.inf):
+        raise InstanceError(f"horizon and period are {horizon:g} and {period:g} seconds, but they must be positive and finite")
     for event in events:
         known = (event.name in instance.users) + (event.name in instance.servers)
         if known != 1:

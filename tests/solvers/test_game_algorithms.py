@@ -478,7 +478,8 @@ def test_a_schedule_is_a_minute_of_seconds_and_its_first_event_may_be_at_once():
     [
         ({"events": [Event(1.0, "u9", True)]}, "the event at 1 s names no user and no server: 'u9'"),
         ({"events": [Event(-1.0, "u1", True)]}, "the event of 'u1' is at -1 s, but the time must not be negative"),
-        ({"period": 0.0}, "horizon and period are 60 and 0 seconds, but they must be positive"),
+        ({"period": 0.0}, "horizon and period are 60 and 0 seconds, but they must be positive and finite"),
+        ({"horizon": np.inf}, "horizon and period are inf and 1 seconds, but they must be positive and finite"),
         ({"offsets": [2.0]}, "offsets are [2.0], but they must be 1 numbers in (0, 1]"),
     ],
 )
@@ -486,6 +487,16 @@ def test_bad_schedules(arguments, message):
     with pytest.raises(FairallocError) as error:
         simulate(Instance([[1]], [[1]]), **arguments)
     assert str(error.value) == message
+
+
+def test_a_history_has_whole_periods_within_the_horizon_and_nothing_before():
+    run = simulate(Instance([[1]], [[1]]), horizon=2.7, period=0.9)
+    assert run.times.tolist() == [0.0, 0.9, 1.8, 2.7]
+    assert simulate(Instance([[1]], [[1]]), horizon=2.6, period=1.0).times.tolist() == [0.0, 1.0, 2.0]
+    with pytest.raises(FairallocError, match="time is -1 s, but it must not be negative"):
+        run.at(-1.0)
+    with pytest.raises(FairallocError, match="'s2'"):
+        run.load("s2", "r1")
 
 
 # ---- K's Algorithm I ------------------------------------------------------------------------------------------------
