@@ -9,7 +9,7 @@ stop.
 Over  P_I:  sum_i x_i r_ij = 1 (j in I),  sum_i x_i r_ij <= 1,  l_i <= x_i <= 1,  with x = base + columns z, 0 <= z <= upper:
 
     utilisation, sum, nothing   base = l,  one column a user,  upper = 1 - l
-    min                         also a column t with rows  t <= x_i
+    min                         also a column t <= 1 with rows  t <= x_i
     closest                     base = the wish moved into [l, 1],  a column up and one down for each user, each costs 1, or
                                 where differences are relative 1 / wish
 
@@ -19,7 +19,7 @@ tried before the piece is given up.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -47,7 +47,7 @@ class PieceColumn:
 
     user: int | None
     sign: int
-    upper: Fraction | None
+    upper: Fraction
     cost: Fraction
 
 
@@ -76,7 +76,7 @@ class PieceProgram:
             return ups + [PieceColumn(i, -1, self.base[i] - self.low[i], -self.costs[i]) for i in users]
         costs = linear_coefficients(self.d, self.objective)
         result = [PieceColumn(i, 1, one - self.low[i], costs[i]) for i in users]
-        return [*result, PieceColumn(None, 1, None, one)] if self.objective == "min" else result
+        return [*result, PieceColumn(None, 1, one, one)] if self.objective == "min" else result
 
     @cached_property
     def entries(self) -> list[dict[int, Fraction]]:
@@ -141,16 +141,14 @@ class PieceProgram:
 
     def _program(self, penalty: Fraction) -> RationalProgram:
         """Columns, slacks of the rows, slacks of the upper bounds."""
-        bounded = [k for k, column in enumerate(self.columns) if column.upper is not None]
-        count = len(self.sides)
-        columns: list[dict[int, Any]] = [{row: as_flint(v) for row, v in entry.items()} for entry in self.entries]
-        for row, k in enumerate(bounded, count):
-            columns[k][row] = as_flint(1)
-        uppers = [column.upper for column in self.columns if column.upper is not None]
-        slacks = [{row: as_flint(1)} for row in range(count + len(uppers))]
-        cost = [column.cost for column in self.columns] + [-penalty if j in self.equal else Fraction(0) for j in range(count)]
-        costs = [as_flint(c) for c in [*cost, *(Fraction(0) for _ in uppers)]]
-        return RationalProgram(tuple(costs), (*columns, *slacks), tuple(as_flint(side) for side in [*self.sides, *uppers]))
+        first, one = len(self.sides), as_flint(1)
+        columns = [{row: as_flint(v) for row, v in entry.items()} | {first + k: one} for k, entry in enumerate(self.entries)]
+        sides = [*self.sides, *(column.upper for column in self.columns)]
+        program = RationalProgram.of_rows([as_flint(column.cost) for column in self.columns], columns, list(map(as_flint, sides)))
+        cost = list(program.cost)
+        for j in self.equal:
+            cost[len(columns) + j] = as_flint(-penalty)
+        return replace(program, cost=tuple(cost))
 
     @cached_property
     def _solved(self) -> tuple[list[int] | None, float]:
@@ -158,16 +156,11 @@ class PieceProgram:
         import highspy
 
         scale = self._scale
-        sides = np.array([float(side) for side in self.sides])
+        sides = as_floats(self.sides)
         lower = np.where(np.isin(np.arange(len(sides)), list(self.equal)), sides, -np.inf)
-        rows, places, data = [], [], []
-        for k, entry in enumerate(self.entries):
-            rows += list(entry)
-            places += [k] * len(entry)
-            data += [float(v) for v in entry.values()]
-        matrix = sp.csc_array((data, (rows, places)), shape=(len(sides), len(self.columns)))
-        most = np.array([np.inf if column.upper is None else float(column.upper) for column in self.columns])
-        cost = np.array([float(column.cost) for column in self.columns])
+        rows, places, data = zip(*((row, k, v) for k, entry in enumerate(self.entries) for row, v in entry.items()), strict=True)
+        matrix = sp.csc_array((as_floats(data), (rows, places)), shape=(len(sides), len(self.columns)))
+        most, cost = as_floats([column.upper for column in self.columns]), as_floats([column.cost for column in self.columns])
         highs = highspy.Highs()
         for option, value in {**SILENT, "primal_feasibility_tolerance": 1e-9}.items():
             highs.setOptionValue(option, value)
@@ -192,10 +185,9 @@ class PieceProgram:
         from highspy import HighsBasisStatus as Status
 
         first, count = len(self.columns), len(self.sides)
-        bounded = [k for k, column in enumerate(self.columns) if column.upper is not None]
         inside = [k for k, s in enumerate(basis.col_status) if s in (Status.kBasic, Status.kUpper)]
         loose = [first + row for row, s in enumerate(basis.row_status) if s == Status.kBasic]
-        slack = [first + count + row for row, k in enumerate(bounded) if basis.col_status[k] != Status.kUpper]
+        slack = [first + count + k for k, s in enumerate(basis.col_status) if s != Status.kUpper]
         return inside + loose + slack
 
 
