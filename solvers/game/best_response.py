@@ -35,11 +35,11 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.exact.rationals import exact_arcs, share_alone
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.max_min_response import max_min_response
-from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays
+from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, server_arrays
 from fairalloc.solvers.game.variants_response import VariantsResponse
 from fairalloc.solvers.method import Answer, Limits
 from fairalloc.solvers.options import AlgorithmOptions
@@ -280,18 +280,11 @@ def of_first(marginals: Marginals, times: int) -> Marginals:
 def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
     """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where these do not end after so many, or in time."""
     instance, arcs = game.instance, exact_arcs(game.instance)
-    gamma = [1 / max(part for _, part in load) for load in arcs.load]
-    w = np.full((len(gamma), instance.R), Fraction(0), dtype=object)
-    for a, load in enumerate(arcs.load):
-        for row, part in load:
-            w[a, row % instance.R] = part * gamma[a]
-    weights, alone = np.array(instance.exact.weights, dtype=object), np.array(gamma, dtype=object)
+    gamma, weights = 1 / np.array(share_alone(instance), dtype=object), np.array(instance.exact.weights, dtype=object)
+    load = np.array(arcs.matrix(), dtype=object).reshape(instance.K, instance.R, len(gamma))
+    w = load[game.server, :, np.arange(len(gamma))] * gamma[:, None]
     limits = np.array([np.inf if limit is None else limit for limit in arcs.limits], dtype=object)
-    here = game.arcs_of_servers
-    most = limits[game.user] / (weights[game.user] * alone)
-    servers = [
-        ServerArrays(i, a, game.user[a], w[a], weights[game.user[a]], alone[a], most[a]) for i, a in enumerate(here) if len(a)
-    ]
+    servers = server_arrays(game, w, weights, gamma, limits)
     x, tasks = (np.full(size, Fraction(0), dtype=object) for size in (len(gamma), instance.N))
     for _ in range(sweeps):
         change = max(s.put(water_filling(s.w, s.phi, s.elsewhere(x, tasks), 0, s.most)[0], x, tasks) for s in servers)

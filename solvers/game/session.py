@@ -27,6 +27,7 @@ __all__ = [
     "ServerArrays",
     "finite_alpha",
     "plain_users",
+    "server_arrays",
     "servers_of",
 ]
 
@@ -69,9 +70,14 @@ class ServerArrays:
 
 def servers_of(game: Game) -> list[ServerArrays]:
     """The servers that have arcs, in order."""
-    weights, most = game.instance.weights, game.shares(game.limits)
-    each = ((i, here, game.user[here]) for i, here in enumerate(game.arcs_of_servers) if len(here))
-    return [ServerArrays(i, a, n, game.w[a], weights[n], game.gamma[a], most[a]) for i, a, n in each]
+    return server_arrays(game, game.w, game.instance.weights, game.gamma, game.limits)
+
+
+def server_arrays(game: Game, w: Any, weights: Any, gamma: Any, limits: Any) -> list[ServerArrays]:
+    """The same with w (A, R), weights (N,), gamma (A,) and limits (N,) in floats or rationals."""
+    most, users = limits[game.user] / (weights[game.user] * gamma), game.user
+    each = enumerate(game.arcs_of_servers)
+    return [ServerArrays(i, a, users[a], w[a], weights[users[a]], gamma[a], most[a]) for i, a in each if len(a)]
 
 
 class GameSession(Iteration):
