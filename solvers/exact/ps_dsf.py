@@ -172,7 +172,7 @@ def exact_levels(instance: Instance, x: Floats, options: ExactOptions = ExactOpt
 
 def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, largest: int) -> Rationals | None:
     """(A,) the tasks that solve the equations of a pattern and are next to x where they are free; None where there are none."""
-    from flint import fmpq, fmpq_mat
+    from flint import fmpq_mat
 
     column, first = {row: k for k, row in enumerate(found.full)}, found.layers
     place = {a: first + k for k, a in enumerate(found.served)}
@@ -180,19 +180,18 @@ def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, larges
     of: dict[int, list[int]] = {}
     for a in found.served:
         of.setdefault(arcs.user[a], []).append(a)
-    equations: list[dict[int, Any]] = [{width: fmpq(1)} for _ in found.full]
+    equations: list[dict[int, Any]] = [{width: 1} for _ in found.full]
     for a in found.served:
         for row, part in arcs.load[a]:
             if row in column:
-                equations[column[row]][place[a]] = fmpq(part.numerator, part.denominator)
+                equations[column[row]][place[a]] = as_flint(part)
     for a, layer in found.at:
-        size = units[a]
-        mine = {place[b]: fmpq(1) for b in of[arcs.user[a]]}
-        equations.append({**mine, layer: fmpq(-size.numerator, size.denominator)})  # levels first: what is free should be tasks
+        mine = {place[b]: 1 for b in of[arcs.user[a]]}
+        equations.append({**mine, layer: as_flint(-units[a])})  # levels first: what is free should be tasks
     for n in found.held:
         limit = arcs.limits[n]
         assert limit is not None
-        equations.append({place[b]: fmpq(1) for b in of.get(n, [])} | {width: fmpq(limit.numerator, limit.denominator)})
+        equations.append({place[b]: 1 for b in of.get(n, [])} | {width: as_flint(limit)})
     entries = [equation.get(k, 0) for equation in equations for k in range(width + 1)]
     reduced, rank = fmpq_mat(len(equations), width + 1, entries).rref()
     value = [Fraction(0)] * first + [_simple(float(x[a]), largest) for a in found.served]
@@ -201,13 +200,9 @@ def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, larges
         return None
     free = [k for k in range(width) if k not in set(pivots)]
     for i, k in enumerate(pivots):
-        value[k] = as_fraction(reduced[i, width]) - sum(
-            (as_fraction(reduced[i, j]) * value[j] for j in free if reduced[i, j]), Fraction(0)
-        )
-    tasks = [Fraction(0)] * len(arcs.user)
-    for a, k in place.items():
-        tasks[a] = value[k]
-    return tuple(tasks)
+        rest = sum((as_fraction(reduced[i, j]) * value[j] for j in free if reduced[i, j]), Fraction(0))
+        value[k] = as_fraction(reduced[i, width]) - rest
+    return tuple(value[place[a]] if a in place else Fraction(0) for a in range(len(arcs.user)))
 
 
 def _simple(value: float, largest: int) -> Fraction:
