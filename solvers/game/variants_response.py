@@ -25,8 +25,6 @@ and step 1 has the same equations with tau = 0 on what is in use, 0 in the place
 between variants need not be unique.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,34 +50,12 @@ FREE, SATISFIED = -60.0, 1e-13
 this near to its limit gets nothing."""
 
 
-class TurnPoint(NamedTuple):
-    """y (m,), kappa (R,) in units of the turn, h (U,), and on the path e, s, t."""
-
-    y: Floats
-    k: Floats
-    h: Floats
-    e: Floats
-    s: Floats
-    t: Floats
-
-    def moved(self, change: Floats) -> "TurnPoint":
-        """Every number times 1 + its change, as far as a tenth of all is left and nothing grows more than sixfold."""
-        factors = np.split(1.0 + fits(change) * change, np.cumsum([len(values) for values in self])[:-1])
-        return TurnPoint(*(values * own for values, own in zip(self, factors, strict=True)))
-
-
-class TurnConditions(NamedTuple):
-    """E + h (m,), slacks s (R,), t (U,) at a point, and the derivatives: share (m, R), c_n of each arc's user (m,)."""
-
-    e: Floats
-    s: Floats
-    t: Floats
-    share: Floats
-    c: Floats
-
-
 class ServerTurn:
-    """Problem 1 of a server at given shares b, on the arcs of the users who do not have all they want from elsewhere."""
+    """Problem 1 of a server at given shares b, on the arcs of the users who do not have all they want from elsewhere.
+
+    Points v are y (m,), kappa (R,) in units of the turn and h (U,), one after the other, and w are e, s and t in the same way.
+    `weight` are the factors of v w = tau: m for the arcs, else 1.
+    """
 
     def __init__(self, server: ServerArrays, marginals: Marginals, beta: float, b: Floats, wanting: NDArray[np.intp]) -> None:
         self.open = wanting
@@ -91,6 +67,8 @@ class ServerTurn:
         room = self.phi * (server.most[first] - self.have)
         self.limited = np.flatnonzero(np.isfinite(room))
         self.room = room[self.limited]
+        sizes = (len(self.place), len(self.rows), len(self.limited))
+        self.ends, self.weight = np.cumsum(sizes[:2]), np.repeat((float(sizes[0]), 1.0, 1.0), sizes)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
         y = self.equal()
@@ -104,9 +82,10 @@ class ServerTurn:
         y = 0.7 / (len(self.place) * np.maximum(self.w.max(axis=1), 1.0))
         return np.asarray(y * np.minimum(1.0, most / (y @ self.owner))[self.place], dtype=float)
 
-    def _at(self, y: Floats, k: Floats, h: Floats) -> TurnConditions:
-        """The conditions and their derivatives."""
-        beta, taken = self.beta, y @ self.owner
+    def conditions(self, v: Floats, own: Floats) -> tuple[Floats, Floats]:
+        """E + h, s and t at v, and their derivatives by changes of log kappa, and of y and h in units of those in `own`."""
+        (y, k, h), beta, bound = np.split(v, self.ends), self.beta, self.owner[:, self.limited]
+        taken = y @ self.owner
         z = self.have + taken / self.phi
         log_z = np.log(z)
         log_g = self.marginals.log(log_z)
@@ -116,102 +95,76 @@ class ServerTurn:
         c = (self.marginals.elasticity(log_z, log_g) / beta / (self.phi * z))[self.place]
         share, free = np.exp(terms - log_p[:, None]), E <= FREE
         E, c, share = np.where(free, FREE, E), np.where(free, 0.0, c), np.where(free[:, None], 0.0, share)
-        e = E + self.owner[:, self.limited] @ h
-        return TurnConditions(e, 1.0 - y @ self.w, 1.0 - taken[self.limited] / self.room, share, c)
+        w = np.concatenate([E + bound @ h, 1.0 - y @ self.w, 1.0 - taken[self.limited] / self.room])
+        y, k, h = np.split(own, self.ends)
+        prices, limits = len(k), len(h)
+        jacobian = [
+            [c[:, None] * (self.place[:, None] == self.place) * y, share, bound * h],
+            [-(self.w * y[:, None]).T, np.zeros((prices, prices + limits))],
+            [-(bound * y[:, None]).T / self.room[:, None], np.zeros((limits, prices + limits))],
+        ]
+        return w, np.block(jacobian)
 
-    def path(self) -> TurnPoint:
-        """The end of the central path."""
-        y = self.equal()
-        k, h = np.ones(len(self.rows)), np.full(len(self.limited), 0.3)
-        here, tau = self._at(y, k, h), FIRST_TAU
-        point = TurnPoint(y, k, h, np.maximum(here.e, 0.1), np.maximum(here.s, 0.1), np.maximum(here.t, 0.1))
+    def path(self) -> tuple[Floats, Floats]:
+        """The end of the central path, v and w."""
+        v, tau = np.concatenate([self.equal(), np.ones(len(self.rows)), np.full(len(self.limited), 0.3)]), FIRST_TAU
+        w = np.maximum(self.conditions(v, v)[0], 0.1)
         for _ in range(MAX_STEPS):
-            here = self._at(point.y, point.k, point.h)
-            if self._error(point, here, tau) <= CLOSE:
+            now, J = self.conditions(v, v)
+            product = self.weight * v * w / tau
+            if max(np.abs(now - w).max() / min(tau, 1.0), np.abs(product - 1.0).max()) <= CLOSE:
                 if tau <= LAST_TAU:
                     break
                 tau *= SMALLER
+                product /= SMALLER
             try:
-                change = self._newton(point, here, tau)
+                step = scaled_solution(J + np.diag(w), tau / (self.weight * v) - now)
             except np.linalg.LinAlgError:
                 break
+            change = np.concatenate([step, 1.0 / product - 1.0 - step])
             if not np.all(np.isfinite(change)):
                 break
-            point = point.moved(change)
-        return point
+            v, w = np.split(np.concatenate([v, w]) * (1.0 + fits(change) * change), 2)
+        return v, w
 
-    def _error(self, point: TurnPoint, here: TurnConditions, tau: float) -> float:
-        """The largest violation of the path's equations, in units of tau."""
-        off = [here.e - point.e, here.s - point.s, here.t - point.t]
-        products = [len(point.y) * point.y * point.e, point.k * point.s, point.h * point.t]
-        linear = max(np.abs(part).max(initial=0.0) for part in off) / min(tau, 1.0)
-        return float(max(linear, *(np.abs(part / tau - 1.0).max(initial=0.0) for part in products)))
-
-    def _newton(self, point: TurnPoint, here: TurnConditions, tau: float) -> Floats:
-        """The relative changes of y, k, h, e, s, t by Newton's method for the path's equations at tau."""
-        y, k, h = point.y, point.k, point.h
-        size = tau / len(y)
-        J = self._jacobian(y, k, h, here) + np.diag(np.concatenate([point.e, point.s, point.t]))
-        right = np.concatenate([size / y - here.e, tau / k - here.s, tau / h - here.t])
-        across = np.abs(J).max(axis=1)
-        J /= across[:, None]
-        down = np.abs(J).max(axis=0)
-        step = np.linalg.solve(J / down, right / across) / down
-        products = np.concatenate([size / (y * point.e), tau / (k * point.s), tau / (h * point.t)])
-        return np.concatenate([step, products - 1.0 - step])
-
-    def _jacobian(self, y: Floats, k: Floats, h: Floats, here: TurnConditions) -> Floats:
-        """The derivatives of E + h, s and t by changes of log kappa (R,), and of y (m,) and h (U,) in units of the given ones."""
-        bound, prices, limits = self.owner[:, self.limited], len(k), len(h)
-        return np.block(
-            [
-                [here.c[:, None] * (self.place[:, None] == self.place) * y, here.share, bound * h],
-                [-(self.w * y[:, None]).T, np.zeros((prices, prices + limits))],
-                [-(bound * y[:, None]).T / self.room[:, None], np.zeros((limits, prices + limits))],
-            ]
-        )
-
-    def finished(self, y: Floats, k: Floats, h: Floats, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats] | None:
-        """y, k, h that fulfil all conditions, from these and a guess `used` (m + R + U,) of the positive ones, else None."""
-        ends, m = np.cumsum([len(y), len(k)]), len(y)
-        weight, price = np.ones(len(used)), np.zeros(len(used), bool)
-        weight[:m], price[ends[0] : ends[1]] = m, True
-        now = np.concatenate([y, k, h])
+    def finished(self, v: Floats, used: NDArray[np.bool_]) -> Floats | None:
+        """The v that fulfils all conditions, from this one and a guess `used` (m + R + U,) of the positive ones, else None."""
+        place = np.arange(len(v))
+        arc, price = place < self.ends[0], (self.ends[0] <= place) & (place < self.ends[1])
         for _ in range(MAX_FINISH):
-            now = np.where(used, np.where(price, np.maximum(now, LEAST_PRICE), now), 0.0)
-            own = np.where(price, now, 1.0)
-            own[:m] = np.maximum(now[:m], 1e-6 / m)
-            step = self._step(now, own, used, ends)
+            v = np.where(used, np.where(price, np.maximum(v, LEAST_PRICE), v), 0.0)
+            own = np.where(price, v, np.where(arc, np.maximum(v, 1e-6 / self.weight), 1.0))
+            now, J = self.conditions(v, own)
+            step = least_step(J[used][:, used], -now[used])
             if step is None:
                 return None
-            now[used] = np.where(price[used], now[used] * np.exp(np.clip(step, -3.0, 3.0)), now[used] + own[used] * step)
-            now = np.maximum(now, 0.0)
-            left = self._left(now, ends)[1]
-            if np.abs(np.minimum(now, left)).max() <= MET:
-                y, k, h = np.split(now, ends)
-                return y, k, h
-            used = weight * now > left
+            v[used] = np.where(price[used], v[used] * np.exp(np.clip(step, -3.0, 3.0)), v[used] + own[used] * step)
+            v = np.maximum(v, 0.0)
+            now, _ = self.conditions(v, own)
+            if np.abs(np.minimum(v, now)).max() <= MET:
+                return v
+            used = self.weight * v > now
         return None
 
-    def _left(self, now: Floats, ends: NDArray[np.intp]) -> tuple[TurnConditions, Floats]:
-        """The conditions at y, k and h, joined in `now`, and E + h, s and t joined in the same way."""
-        y, k, h = np.split(now, ends)
-        here = self._at(y, k, h)
-        return here, np.concatenate([here.e, here.s, here.t])
 
-    def _step(self, now: Floats, own: Floats, used: NDArray[np.bool_], ends: NDArray[np.intp]) -> Floats | None:
-        """The Newton step of least norm of what is in use, in units of `own`; None where there are no numbers."""
-        from scipy.linalg import lstsq
+def scaled_solution(matrix: Floats, right: Floats) -> Floats:
+    """The solution of square equations, with rows and columns scaled."""
+    across = np.abs(matrix).max(axis=1)
+    matrix = matrix / across[:, None]
+    down = np.abs(matrix).max(axis=0)
+    return np.asarray(np.linalg.solve(matrix / down, right / across) / down, dtype=float)
 
-        here, left = self._left(now, ends)
-        y, k, h = np.split(own, ends)
-        J = self._jacobian(y, k, h, here)[used][:, used]
-        across = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300)
-        try:
-            step: Floats = lstsq(J / across[:, None], -left[used] / across, cond=1e-13, lapack_driver="gelsy")[0]
-        except (np.linalg.LinAlgError, ValueError):  # numbers out of range
-            return None
-        return step if np.all(np.isfinite(step)) else None
+
+def least_step(J: Floats, right: Floats) -> Floats | None:
+    """The solution of least norm; None where there are no numbers."""
+    from scipy.linalg import lstsq
+
+    across = np.maximum(np.abs(J).max(axis=1, initial=0.0), 1e-300)
+    try:
+        step: Floats = lstsq(J / across[:, None], right / across, cond=1e-13, lapack_driver="gelsy")[0]
+    except (np.linalg.LinAlgError, ValueError):  # numbers out of range
+        return None
+    return step if np.all(np.isfinite(step)) else None
 
 
 class VariantsResponse:
@@ -228,20 +181,19 @@ class VariantsResponse:
         if len(wanting):
             turn = ServerTurn(self.server, self.marginals, self.beta, b, wanting)
             with np.errstate(all="ignore"):  # numbers out of range are steps that are not taken
-                y[turn.open], k, h = self._solved(turn, kappa)
+                y[turn.open], k, h = np.split(self._solved(turn, kappa), turn.ends)
             found[turn.rows] = k * np.exp(turn.unit)
             multiplier[turn.open] = turn.owner[:, turn.limited] @ h
         self.y, self.h = y, multiplier
         return y, found
 
-    def _solved(self, turn: ServerTurn, kappa: Floats) -> tuple[Floats, Floats, Floats]:
+    def _solved(self, turn: ServerTurn, kappa: Floats) -> Floats:
         """Steps 1 and 2."""
-        y, k = self.y[turn.open], kappa[turn.rows] * np.exp(-turn.unit)
         h = np.zeros(turn.owner.shape[1])
         np.maximum.at(h, turn.place, self.h[turn.open])
-        h = h[turn.limited]
-        if kappa.any() and (same := turn.finished(y, k, h, np.concatenate([y, k, h]) > 0)) is not None:
+        last = np.concatenate([self.y[turn.open], kappa[turn.rows] * np.exp(-turn.unit), h[turn.limited]])
+        if kappa.any() and (same := turn.finished(last, last > 0)) is not None:
             return same
-        end = turn.path()
-        used = np.concatenate([len(end.y) * end.y > end.e, end.k > end.s, end.h > end.t])
-        return turn.finished(end.y, end.k, end.h, used) or (end.y, end.k, end.h)
+        v, w = turn.path()
+        found = turn.finished(v, turn.weight * v > w)
+        return v if found is None else found

@@ -12,6 +12,7 @@ from planted_games import game_with_variants
 
 from fairalloc.models.examples import generators
 from fairalloc.solvers import solve, solve_many
+from fairalloc.solvers.game import variants_response
 from fairalloc.solvers.game.best_response import ServerDual
 from fairalloc.solvers.game.variants_response import ServerTurn
 from fairalloc.solvers.running import listeners
@@ -138,7 +139,7 @@ def test_so_they_are_for_many_at_once(name):
     assert not others([answer.iterations for answer in answers], STACKED[name])
 
 
-DUAL, PATH = ("newton", "clear_prices"), ("path", "_newton", "_step")
+DUAL, PATH = ("newton", "clear_prices"), ("path", "scaled_solution", "least_step")
 
 INNER = {
     (0.5, "plain"): (548, 27),
@@ -162,7 +163,7 @@ def test_a_servers_answer_takes_as_many_steps_as_it_did(alpha, kind, monkeypatch
 
     names = DUAL if kind == "plain" else PATH
     for name in names:
-        counted(ServerDual if kind == "plain" else ServerTurn, name)
+        counted(ServerDual if name in DUAL else ServerTurn if name == "path" else variants_response, name)
     for instance in starmap(made, SETS[kind]):
         solve(instance, "alpha-pf-vds", "best-response", "low", alpha=alpha, options={"max_sweeps": 12})
     assert not others([count[name] for name in names], INNER[alpha, kind])
