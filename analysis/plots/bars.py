@@ -104,7 +104,7 @@ def _bars(ax: "Axes", stack: _Stack) -> None:
 
 
 def stacked(
-    ax: "Axes", at: Floats, parts: Floats, names: list[str], looks: list[dict[str, Any]], y: str = "part of the capacity"
+    ax: "Axes", at: Any, parts: Floats, names: list[str], looks: list[dict[str, Any]], y: str = "part of the capacity"
 ) -> None:
     """Bars of the parts (names, bars) at these places, the first name below, and the legend in the same order."""
     bottom, handles = np.zeros(len(at)), []
