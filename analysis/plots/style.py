@@ -4,13 +4,14 @@ Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart
 pattern and a marker, so that STYLES of them differ without colour.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotInstalled, require
+from fairalloc.models.errors import InstanceError, NotInstalled, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,7 +145,8 @@ def axes_given(ax: Any, solid: bool = False) -> "Axes":
     _pyplot()
     from matplotlib.axes import Axes
 
-    require(isinstance(ax, Axes), "ax is", ax, "it must be Axes of Matplotlib")
+    if not isinstance(ax, Axes):
+        raise InstanceError(f"ax is {shown(ax)}, but it must be Axes of Matplotlib")
     if (ax.name == "3d") != solid:
         needed = 'three dimensions: subplot_kw={"projection": "3d"}' if solid else "two dimensions"
         raise InstanceError(f"ax has the projection {ax.name!r}, but this figure needs {needed}")
@@ -208,11 +210,8 @@ def _cut(name: str, inches: float, size: float, front: float) -> str:
     """The longest name of the form front + ellipsis + end that is no wider; `front` is the part kept of the front."""
     if len(name) <= 1 or text_width(name, size) <= inches:
         return name
-    low, high = 1, len(name) - 1
-    while low < high:
-        keep = (low + high + 1) // 2
-        low, high = (keep, high) if text_width(_short(name, keep, front), size) <= inches else (low, keep - 1)
-    return _short(name, low, front)
+    keep = bisect_right(range(1, len(name)), inches, key=lambda keep: text_width(_short(name, keep, front), size))
+    return _short(name, max(keep, 1), front)
 
 
 def _short(name: str, keep: int, front: float) -> str:
