@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Duration, Seed, checked
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.numbers import frozen
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
 from fairalloc.simulation.schedulers import Scheduler, find_scheduler
@@ -98,6 +98,8 @@ class _Simulation:
         """All events up to `until`."""
         self.scheduler.begin(self.state)
         self.at_rank = [*self.scheduler.job_order(self.state)]
+        once, rule = sorted(self.at_rank) == [*range(len(self.user))], f"it must name each of the {len(self.user)} jobs once"
+        require(once, "the scheduler's order of jobs is", self.at_rank, rule)
         self.rank = self.state.job_rank = np.argsort(self.at_rank).tolist()
         for time, machines, users, jobs in self._times():
             self.state.time = time

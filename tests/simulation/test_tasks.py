@@ -215,6 +215,13 @@ class Elsewhere(Scheduler):
         return 99
 
 
+class Twice(Scheduler):
+    """One whose order names a job twice."""
+
+    def job_order(self, state):
+        return [0, 0]
+
+
 class Halves(Scheduler):
     """One that counts twice what tasks take."""
 
@@ -228,6 +235,9 @@ def test_schedulers_that_are_wrong_are_one_sentence():
     jobs = Workload(["cpu"], ["u"], [1], [0], [0], [3], [5], [[1]])
     with pytest.raises(InstanceError, match="chose machine 99 for a task of job 0, but there are 2"):
         simulate_tasks(jobs, Cluster(["cpu"], [[1]], [2]), Elsewhere())
+    two = Workload(["cpu"], ["u", "v"], [1, 1], [0, 1], [0, 0], [3, 3], [5, 5], [[1], [1]])
+    with pytest.raises(InstanceError, match=r"order of jobs is \[0, 0\], but it must name each of the 2 jobs once"):
+        simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), Twice())
     with pytest.raises(InstanceError, match="job 0 fit on no machine as halves counts"):
         simulate_tasks(jobs, Cluster(["cpu"], [[1]], [2]), Halves())
 
