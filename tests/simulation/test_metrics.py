@@ -83,8 +83,9 @@ def test_the_deviation_as_a_measure_over_time():
 
 def test_bounds_must_ascend():
     log = simulate_tasks(JOBS, CLUSTER, "best-fit-drfh")
-    with pytest.raises(InstanceError, match="at least two ascending numbers of seconds"):
-        metrics.utilisation(log, [0, 0])
+    for bounds in ([0, 0], [0, np.inf]):
+        with pytest.raises(InstanceError, match="at least two ascending numbers of seconds"):
+            metrics.utilisation(log, bounds)
 
 
 TWO = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 1], [4, 1], [10, 5], [[0.5], [0.5]])
