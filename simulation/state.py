@@ -84,7 +84,7 @@ class TaskState:
         self.allowed = frozen(fitting[first] & within)
         self._any_placed = bool(np.any(self.allowed != within))  # where it is small enough is not all
         self.size: list[list[int]] = self.sizes.tolist()
-        self._columns = [np.ascontiguousarray(column) for column in self.sizes.T]
+        self._columns = np.ascontiguousarray(self.sizes.T)
         self.server_class, self._every = cluster.server_class, np.arange(len(cluster.server_class))
         self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
         self.room[:, ~events.up_at(-1.0, len(self.server_class))] = DOWN
@@ -119,22 +119,23 @@ class TaskState:
 
     def fits(self, shape: int, server: int) -> bool:
         """Whether a machine has room for a task of a shape, and may run it."""
-        return bool(self._within(shape, self.size[shape], server, self.room[:, server]))
+        may = bool(self.allowed[shape, self.server_class[server]])
+        return may and all(size <= self._cell[q, server] for q, size in enumerate(self.size[shape]))
 
     def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
         self._started = array("q")
         self._freed = np.array(sorted(freed), dtype=np.intp)
-        found = ((f, self._has_room(f, self._every)) for f in new)
+        found = ((f, self._within(f, self.size[f], self._every, self.room)) for f in new)
         self._hosts = {f: Hosts(self._every, there, 0) for f, there in found if there.any()}
         shapes = self.waits.nonzero()[0]
-        sizes = [column[shapes, None] for column in self._columns]
-        machines = self._within(shapes[:, None], sizes, self._freed, self.room[:, self._freed]).sum(axis=1)
+        sizes, room = self._columns[:, shapes, None], self.room[:, self._freed]
+        machines = self._within(shapes[:, None], sizes, self._freed, room).sum(axis=1)
         kept = machines.nonzero()[0]
         counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
         self._open = np.concatenate([shapes[kept], np.array([*self._hosts], dtype=np.intp)])
         self._machines = np.concatenate([machines[kept], np.array(counts, dtype=np.intp)])
-        self._open_sizes = [column[self._open] for column in self._columns]
+        self._open_sizes = self._columns[:, self._open]
         return [*self._open.tolist()]
 
     def started(self, shape: int, server: int) -> list[int]:
@@ -147,11 +148,10 @@ class TaskState:
         if len(kept) == len(self._open):
             return []
         gone: list[int] = self._open[self._machines == 0].tolist()
-        self._open, self._machines = self._open[kept], self._machines[kept]
-        self._open_sizes = [size[kept] for size in self._open_sizes]
+        self._open, self._machines, self._open_sizes = self._open[kept], self._machines[kept], self._open_sizes[:, kept]
         return gone
 
-    def _within(self, shapes: Any, sizes: list[Any], servers: Any, room: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _within(self, shapes: Any, sizes: Any, servers: Any, room: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether shapes, whose sizes are given, have so much room on machines, and may run there."""
         there: NDArray[np.bool_] = sizes[0] <= room[0]
         for q in range(1, len(sizes)):
@@ -162,61 +162,55 @@ class TaskState:
 
     # ---- machines with room ----------------------------------------------------------------------------------------------
 
-    def _has_room(self, shape: int, servers: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Whether each of some machines has room for a task of a shape."""
-        room = self.room if servers is self._every else self.room[:, servers]
-        return self._within(shape, self.size[shape], servers, room)
-
     def _hosts_of(self, shape: int) -> Hosts:
         """The machines with room now."""
         hosts = self._hosts.get(shape)
         if hosts is None:
-            hosts = self._hosts[shape] = Hosts(self._freed, self._has_room(shape, self._freed), len(self._started))
+            there = self._within(shape, self.size[shape], self._freed, self.room[:, self._freed])
+            hosts = self._hosts[shape] = Hosts(self._freed, there, len(self._started))
         elif hosts.seen < len(self._started):
-            at = np.frombuffer(self._started, dtype=np.int64)[hosts.seen :].copy()
+            at = servers = np.frombuffer(self._started, dtype=np.int64)[hosts.seen :].copy()
             hosts.seen = len(self._started)
             if hosts.servers is not self._every:
-                new, at = at, hosts.servers.searchsorted(at)
-                at = at[hosts.servers.take(at, mode="clip") == new]
-            hosts.has_room[at] = self._has_room(shape, hosts.servers[at])
+                at = hosts.servers.searchsorted(servers)
+                known = hosts.servers.take(at, mode="clip") == servers
+                at, servers = at[known], servers[known]
+            room = self.room[:, servers]
+            hosts.has_room[at] = there = self._within(shape, self.size[shape], servers, room)
             if hosts.fitness is not None:
-                self._judge(shape, hosts, at)
+                hosts.fitness[at] = self._misfit(shape, room, there)
         return hosts
-
-    def _judge(self, shape: int, hosts: Hosts, at: NDArray[np.intp]) -> Floats:
-        """H(i, l) of all, anew at some places."""
-        fitness = hosts.fitness = np.empty(len(hosts.servers)) if hosts.fitness is None else hosts.fitness
-        there = at[hosts.has_room[at]]
-        fitness[at] = np.inf
-        fitness[there] = self._misfit(shape, self.room[:, hosts.servers[there]])
-        return fitness
 
     def machines(self, job: int) -> NDArray[np.intp]:
         """The numbers of the machines that have room for a task of the job, and may run it, ascending."""
         hosts = self._hosts_of(self.shape[job])
         return hosts.servers[hosts.has_room]
 
-    def _misfit(self, shape: int, room: NDArray[np.int64]) -> Floats:
+    def _misfit(self, shape: int, room: NDArray[np.int64], there: NDArray[np.bool_]) -> Floats:
         """H(i, l) of W (9), sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c (Q, M), in shares of all.
 
-        Where the task takes nothing of resource 1, the first that it does take stands in its place.
+        Where the task takes nothing of resource 1, the first that it does take stands in its place. It is inf where there is no
+        room.
         """
         q, ratio = self._first[shape], self._ratio[shape]
-        result: Floats = room[q] * 0.0
-        for r, scale in enumerate(self._scale[q]):
-            if r != q and self.size[shape][q]:
-                result += abs(ratio[r] - room[r] / room[q] * scale)
+        result: Floats = np.where(there, 0.0, np.inf)
+        if self.size[shape][q]:
+            of = np.maximum(room[q], 1)  # what is less has no room
+            for r, scale in enumerate(self._scale[q]):
+                if r != q:
+                    result += abs(ratio[r] - room[r] / of * scale)
         return result
 
     def best_fit(self, job: int, at: Any = None) -> int:
         """Of `machines`, or of those at some places there, the first with the least H(i, l), without rounding; -1 of none."""
         shape = self.shape[job]
         hosts = self._hosts_of(shape)
-        if len(hosts.servers) == 1 and hosts.has_room[0]:
-            return int(hosts.servers[0])
-        servers, fitness = hosts.servers, hosts.fitness
-        if fitness is None:
-            fitness = self._judge(shape, hosts, np.arange(len(servers)))
+        servers = hosts.servers
+        if len(servers) == 1 and hosts.has_room[0]:
+            return int(servers[0])
+        if hosts.fitness is None:
+            hosts.fitness = self._misfit(shape, self.room[:, servers], hosts.has_room)
+        fitness = hosts.fitness
         if at is not None:
             chosen = hosts.has_room.nonzero()[0][at]
             fitness, servers = fitness[chosen], servers[chosen]
@@ -225,14 +219,15 @@ class TaskState:
         if least == math.inf:
             return NOWHERE
         near = fitness <= least + CLOSE * (1.0 + least + self._spread[shape])
-        if np.count_nonzero(near) > np.count_nonzero(fitness == least):
-            unlike = np.sort(np.unique(fitness[near], return_index=True)[1])
-            first = min(near.nonzero()[0][unlike].tolist(), key=lambda k: self._exact_fitness(job, int(servers[k])))
-        return int(servers[first])
+        if np.count_nonzero(near) == np.count_nonzero(fitness == least):
+            return int(servers[first])
+        unlike = np.sort(np.unique(fitness[near], return_index=True)[1])
+        alike: list[int] = servers[near][unlike].tolist()
+        return min(alike, key=lambda s: self._exact_fitness(shape, s))
 
-    def _exact_fitness(self, job: int, server: int) -> Fraction:
+    def _exact_fitness(self, shape: int, server: int) -> Fraction:
         """D_1 H(i, l), times a number that no machine changes."""
-        size, q, room = self.size[self.shape[job]], self._first[self.shape[job]], self.room[:, server].tolist()
+        size, q, room = self.size[shape], self._first[shape], self.room[:, server].tolist()
         apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self.per_total))
         return Fraction(apart, room[q])
 
