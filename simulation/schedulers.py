@@ -178,13 +178,11 @@ class BestFitPSDSF(Scheduler):
         """Parts of a machine of each class that tasks of each shape take, as whole numbers; where it lacks a resource, too."""
         sizes, capacities = state.sizes[:, None, :], state.capacities.astype(object)
         common = math.lcm(*filter(None, capacities.ravel()))
-        part = (sizes * (common // np.maximum(capacities, 1))).max(axis=2)
-        largest = int(part.max(initial=0)) * int(state.workload.tasks.sum())
-        self._part = part.astype(np.int64) if largest < 1 << 62 else part
+        self._part = (sizes * (common // np.maximum(capacities, 1))).max(axis=2)
         self._lacking = np.any((sizes > 0) & (capacities == 0), axis=2)
         self._first = np.concatenate(([0], np.cumsum(state.cluster.counts)))
-        users, classes = len(state.workload.users), len(capacities)
-        self._taken, self._off = np.zeros((users, classes), dtype=self._part.dtype), np.zeros((users, classes), dtype=np.int64)
+        shape = len(state.workload.users), len(capacities)
+        self._taken, self._off = np.zeros(shape, dtype=object), np.zeros(shape, dtype=np.int64)
         self._known: dict[int, list[float]] = {}
 
     def changed(self, state: TaskState, user: int, shape: int, tasks: int) -> None:  # noqa: ARG002
@@ -313,14 +311,16 @@ class FinishTimeFair(BestFitDRFH):
         parts = [Fraction(max(map(mul, size, state.per_total)), state.common) for size in state.size]
         each = zip(jobs.duration.tolist(), jobs.tasks.tolist(), state.shape, jobs.job_user.tolist(), strict=True)
         total = sum(weights)
-        self._alone = [Fraction(time) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each]
-        self._arrival = [Fraction(time) for time in jobs.arrival.tolist()]
+        alone = (Fraction(time) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each)
+        self._alone = [seconds.as_integer_ratio() for seconds in alone]
+        self._arrival = [*map(_ticks, jobs.arrival.tolist())]
 
     priority = FIFO.priority
 
     def job_priority(self, state: TaskState, user: int, job: int) -> Any:  # noqa: ARG002
-        """Of the next job, as it arrived first."""
-        return (self._arrival[job] - Fraction(state.time)) / self._alone[job]
+        """Of the next job, as it arrived first; rounded down far below a tick, so that equal ones are equal."""
+        above, below = self._alone[job]
+        return (self._arrival[job] - _ticks(state.time)) * below * TICKS // above
 
 
 PAPERS = (Slots, FirstFitDRFH, BestFitDRFH, TwoChoiceDRFH, BestFitPSDSF)
