@@ -56,7 +56,7 @@ def read_workload(path: str | Path) -> DescribedWorkload:
 
 def read_cluster(path: str | Path) -> Cluster:
     """The machines of a .csv, .csv.gz or .parquet file."""
-    table = read_table(path, ("class",))
+    table = read_table(path, ("class",), {})
     resources = [name for name in table if name not in ("class", "count")]
     if not resources:
         raise InstanceError(f"{path} has no column of a resource")
@@ -64,12 +64,12 @@ def read_cluster(path: str | Path) -> Cluster:
     return Cluster(resources, np.column_stack([table[name] for name in resources]), table.get("count"), names)  # type: ignore[arg-type]
 
 
-def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, float] | None = None) -> dict[str, NDArray[Any]]:
+def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, float]) -> dict[str, NDArray[Any]]:
     """All columns of a .csv, .csv.gz or .parquet file, numbers but for `words`; `missing` has what empty fields stand for."""
     ending = "".join(Path(path).suffixes[-2:]) if str(path).endswith(".gz") else Path(path).suffix
     if ending == ".parquet":
         found = parquet_table(path)
-        filled = {name: found[name].fill_null(usual) for name, usual in (missing or {}).items() if name in found.column_names}
+        filled = {name: found[name].fill_null(usual) for name, usual in missing.items() if name in found.column_names}
         return {name: filled.get(name, found[name]).to_numpy() for name in found.column_names}
     if ending not in (".csv", ".csv.gz"):
         raise InstanceError(f"the file of a workload is {str(path)!r}, but its name must end in {', '.join(ENDINGS)}")
@@ -78,8 +78,8 @@ def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, flo
         if name in words:
             result[name] = np.array(texts, dtype=object)
         else:
-            values = table.numbers(name, missing=name in (missing or {}))
-            result[name] = np.where(np.isnan(values), (missing or {}).get(name, np.nan), values)
+            values = table.numbers(name, missing=name in missing)
+            result[name] = np.where(np.isnan(values), missing.get(name, np.nan), values)
     return result
 
 

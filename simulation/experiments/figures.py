@@ -1,6 +1,7 @@
 """What figures of experiments are made of: bars, curves and bubbles with the spread over seeds and printed values."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from string import ascii_lowercase
 from typing import Any
@@ -34,8 +35,7 @@ def lettered(panels: Sequence[Panel]) -> list[Panel]:
     """The panels with letters before their titles; a single one as it is."""
     if len(panels) < 2:
         return list(panels)
-    titles = (f"({letter}) {panel.title}" for letter, panel in zip(ascii_lowercase, panels, strict=False))
-    return [Panel(title, panel.names, panel.draw, panel.height) for title, panel in zip(titles, panels, strict=True)]
+    return [replace(panel, title=f"({k}) {panel.title}") for k, panel in zip(ascii_lowercase, panels, strict=False)]
 
 
 def _title(title: str, variant: str) -> str:
