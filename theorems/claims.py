@@ -164,17 +164,11 @@ class Claim(ClaimTerms):
 
     @property
     def sought(self) -> Sought:
-        """The search of the claim in one process."""
-        return Sought(self.statement, known=self._on_record())
-
-    def _on_record(self) -> list[tuple[str, Case]]:
-        """The witnesses of the package against the same property of the same mechanism, with the ids of the statements; none
-        where the claim is about instances of one's own, among which they are not.
+        """The search of the claim in one process. It begins with the witnesses of the package against the same property of the
+        same mechanism, but not where the claim is about instances of one's own, among which they are not.
         """
-        alike = is_registered(self.mechanism) and isinstance(self.property, str)
-        if not alike or self.hypotheses.instances is not None:
-            return []
-        return known_cases(self.mechanism.id, self.property)
+        alike = is_registered(self.mechanism) and isinstance(self.property, str) and self.hypotheses.instances is None
+        return Sought(self.statement, known=known_cases(self.mechanism.id, self.property) if alike else [])
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from math import inf, nan
 from textwrap import wrap
 from typing import Any
 
+from fairalloc.analysis.explanations.explanation import joined
 from fairalloc.analysis.properties import MECHANISM_PROPERTIES
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS
@@ -128,14 +129,14 @@ class Conflict:
     @property
     def existence(self) -> str:
         """Whether every instance has an allocation with the axioms about one profile."""
-        names = _listed(self.profile)
+        names = joined(self.profile, len(NAMES))
         if not self.profile:
             return "No axiom is about one profile, so no single instance can exclude them."
         if self.shown_by:
             return f"Every instance has an allocation with {names}: that of {self.shown_by}."
         if self.instance is not None:
             shape = f"{self.instance.N}x{self.instance.K}x{self.instance.R}"
-            return f"No allocation has {_listed(self.core)} on an instance of size {shape}, the smallest found."
+            return f"No allocation has {joined(self.core, len(NAMES))} on an instance of size {shape}, the smallest found."
         rest = f"; {self.unsure:,} of them were not decided" * bool(self.unsure)
         return f"No instance without an allocation with {names} was found among {self.tried:,}, which is no proof{rest}."
 
@@ -144,7 +145,7 @@ class Conflict:
         """Mechanisms and axioms, one symbol each."""
         rows = [[name, *(found[axiom].symbol for axiom in self.axioms)] for name, found in self.mechanisms.items()]
         parts = zip(self.size, ("user", "server", "resource"), strict=True)
-        most = _listed([f"{count} {word}{'s' * (count > 1)}" for count, word in parts])
+        most = joined([f"{count} {word}{'s' * (count > 1)}" for count, word in parts])
         title = f"Instances of up to {most}: {KIND}"
         return Grid(title, ["mechanism", *self.axioms], rows, [LEGEND])
 
@@ -174,7 +175,9 @@ class Conflict:
 
     def __str__(self) -> str:
         several = [name for name in self.axioms if name not in self.profile]
-        said = f"About several profiles, so that mechanisms are asked and a single instance is not: {_listed(several)}."
+        said = (
+            f"About several profiles, so that mechanisms are asked and a single instance is not: {joined(several, len(NAMES))}."
+        )
         lines = [self.grid.text(), *[said, ""] * bool(several)]
         lines += wrap(self.sentence, width(), break_on_hyphens=False)
         for reason in self.reasons:
@@ -195,11 +198,6 @@ class Conflict:
         case = None if self.instance is None else Case(self.instance).document()
         made = {"hypotheses": str(DOMAIN), "mechanisms": found, "shown by": self.shown_by, "case": case}
         return {name: getattr(self, name) for name in kept} | made
-
-
-def _listed(names: Sequence[str]) -> str:
-    """As in "a, b and c"."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def _reason(one: AxiomFinding) -> str:

@@ -114,13 +114,11 @@ def judge_of(given: Any) -> NamedJudge:
 
 def _by_name(name: str) -> NamedJudge:
     """Ours first: installed packages, whose claims may name ours while they are loaded, are asked for other names."""
-    if name in FURTHER:
-        return NamedJudge(name, FURTHER[name], MISREPORTS.get(name, 0))
-    if name not in MECHANISM_PROPERTIES and name in PROPERTIES:
-        own = not PROPERTIES[name].function.__module__.startswith("fairalloc.")
-        return judge_of(PROPERTIES[name]) if own else NamedJudge(name, property_judge(name), MISREPORTS.get(name, 0))
-    if name in MECHANISM_PROPERTIES:
-        return NamedJudge(name, property_judge(name), MISREPORTS.get(name, 0))
+    ours = name in FURTHER or name in MECHANISM_PROPERTIES
+    if not ours and name in PROPERTIES and not PROPERTIES[name].function.__module__.startswith("fairalloc."):
+        return judge_of(PROPERTIES[name])
+    if ours or name in PROPERTIES:
+        return NamedJudge(name, FURTHER.get(name) or property_judge(name), MISREPORTS.get(name, 0))
     aliases = {alias: item.id for item in MECHANISMS.values() for alias in (item.id, *item.aliases)}
     if name not in aliases:
         raise UnknownName(no_such("property", name, claim_properties(), f"the properties are {', '.join(claim_properties())}"))
