@@ -25,7 +25,7 @@ In floating point the points of the set are rounded and judged with the toleranc
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
@@ -150,26 +150,24 @@ def set_of(
     instance: Instance, mechanism: str, parameters: Mapping[str, Any] = MappingProxyType({}), largest: int = LARGEST
 ) -> SolutionSet | None:
     """All answers; None where they cannot be listed."""
-    return _listed(instance, mechanism, largest, repr(sorted(parameters.items())), _Kept(parameters))
+    return _listed(_Asked(instance, mechanism, largest, repr(sorted(parameters.items())), parameters))
 
 
-class _Kept:
-    """Parameters that the cache does not compare: their text is compared beside them."""
+@dataclass(frozen=True)
+class _Asked:
+    """What the cache compares; of parameters, which need not have a hash, their text."""
 
-    def __init__(self, parameters: Mapping[str, Any]) -> None:
-        self.parameters = parameters
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Kept)
-
-    def __hash__(self) -> int:
-        return 0
+    instance: Instance
+    mechanism: str
+    largest: int
+    text: str
+    parameters: Mapping[str, Any] = field(compare=False)
 
 
 @lru_cache(maxsize=16)
-def _listed(instance: Instance, mechanism: str, largest: int, text: str, kept: _Kept) -> SolutionSet | None:  # noqa: ARG001 (the key)
+def _listed(asked: _Asked) -> SolutionSet | None:
     try:
-        return solution_set(instance, mechanism, largest=largest, **kept.parameters)
+        return solution_set(asked.instance, asked.mechanism, largest=asked.largest, **asked.parameters)
     except NotApplicable:
         return None
 
