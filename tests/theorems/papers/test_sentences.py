@@ -78,8 +78,8 @@ def test_other_units_and_other_definitions(monkeypatch):
 def test_formulas_of_p_as_they_are_printed():
     assert not STATEMENTS["P.IV.condition"].confirm(STATEMENTS["P.IV.condition"].printed).holds
     classes = Case(example("psdsf-fig5").instance)
-    assert of_p.least_share((2, 3))(classes).holds
-    assert not of_p.least_share((3,))(classes).holds, "more of class C for user 4"
+    assert of_p.least_share((2, 3), classes).holds
+    assert not of_p.least_share((3,), classes).holds, "more of class C for user 4"
     given_up = STATEMENTS["W.P2.printed"].confirm
     assert not given_up(claims_w.P2).holds
     assert given_up(replace(claims_w.P2, points=((F(1, 2), F(1, 2)),))).holds, "user 2 has no epsilon to give up"

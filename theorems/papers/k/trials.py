@@ -9,6 +9,7 @@ K.3.3.one-server compares both with another solver's floats.
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -187,8 +188,8 @@ trials: dict[str, Routes] = {
     "K.5.2": converges("alpha-pf-vds", "vds-distributed"),
     "K.5.2.rest": once(problem_3.rests),
     "K.E57": once(formulas.approximate_prices),
-    "K.Fn8": Routes(formulas.penalty(printed=True), checked("K.Fn8")),
-    "K.Fn8.true": once(formulas.penalty(printed=False)),
+    "K.Fn8": Routes(partial(formulas.penalty, True), checked("K.Fn8")),
+    "K.Fn8.true": once(partial(formulas.penalty, False)),
     "K.6.2.utilisation": game.not_rising_in_alpha(game.utilisation),
     "K.6.2.utilisation.positive": game.not_rising_in_alpha(game.utilisation, (1, 3)),
     "K.6.2.deviation": game.not_rising_in_alpha(_deviation),

@@ -1,6 +1,6 @@
 """P Definitions 1 and 2, and sentences between its theorems: units, what an update needs and reaches, the least share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import zip_longest
 
@@ -67,21 +67,17 @@ def local(case: Case) -> Verdict:
     return exact_verdict("locality", worst, f"an update differs by {worst} with other servers changed")
 
 
-def least_share(servers: tuple[int, ...]) -> Callable[[Case], Verdict]:
+def least_share(servers: tuple[int, ...], case: Case) -> Verdict:
     """The least virtual dominant share of all who may use these servers is the largest of any allocation; in rationals."""
-
-    def confirm(case: Case) -> Verdict:
-        h, arcs = certified(case.instance, "ps-dsf"), exact_arcs(case.instance)
-        units, own = unit(case.instance, arcs), [a for a, i in enumerate(case.instance.arcs.server) if i in servers]
-        least = min(h.tasks[arcs.user[a]] / units[a] for a in own)
-        rows = [[*row, F(0)] for row in arcs.matrix()]
-        rows += [[*(F(-int(n == arcs.user[a])) for n in arcs.user), units[a]] for a in own]
-        sides, cost = [F(1)] * arcs.rows + [F(0)] * len(own), [F(0)] * len(units) + [F(1)]
-        best = optimum(cost, rows, sides)
-        margin = best - least
-        return exact_verdict("max-min", margin, f"the least share is {least}, and {best} is possible")
-
-    return confirm
+    h, arcs = certified(case.instance, "ps-dsf"), exact_arcs(case.instance)
+    units, own = unit(case.instance, arcs), [a for a, i in enumerate(case.instance.arcs.server) if i in servers]
+    least = min(h.tasks[arcs.user[a]] / units[a] for a in own)
+    rows = [[*row, F(0)] for row in arcs.matrix()]
+    rows += [[*(F(-int(n == arcs.user[a])) for n in arcs.user), units[a]] for a in own]
+    sides, cost = [F(1)] * arcs.rows + [F(0)] * len(own), [F(0)] * len(units) + [F(1)]
+    best = optimum(cost, rows, sides)
+    margin = best - least
+    return exact_verdict("max-min", margin, f"the least share is {least}, and {best} is possible")
 
 
 def same_units(case: Case, answer: Answer) -> Verdict:

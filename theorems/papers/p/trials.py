@@ -1,8 +1,9 @@
 """How the claims of P (PS-DSF) in statements.toml are tried and confirmed, by their ids."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -87,25 +88,22 @@ TABLE4 = {
 }
 
 
-def _table3(n: int) -> Routes:
+def _table3(n: int, case: Case) -> Sequence[Row]:
     def rows(case: Case) -> Sequence[Row]:
         allowed = case.instance.placement[n]
         return [(f"class {'ABCD'[i]}", TABLE3[n][i], monopoly(case.instance, n, i) if allowed[i] else F(0)) for i in range(4)]
 
-    return printed_numbers(rows)
+    allowed = case.instance.placement[n]
+    return [(f"class {'ABCD'[i]}", TABLE3[n][i], monopoly(case.instance, n, i) if allowed[i] else F(0)) for i in range(4)]
 
 
-def _table4(mechanism: str, n: int) -> Routes:
+def _table4(mechanism: str, n: int, case: Case) -> Sequence[Row]:
     """Tasks on A and B are unique as a sum only, for the classes are alike; on C and D each."""
     printed = TABLE4[mechanism][n]
-
-    def rows(case: Case) -> Sequence[Row]:
-        x = by_place(case.instance, certified(case.instance, mechanism).x)[n]
-        first = printed[0] if "." in printed[0] else f"{printed[0]}."  # as rounded as it is printed
-        on_a = (f"class A, with {printed[1]} on class B", first, x[0] + x[1] - F(printed[1]))
-        return [on_a, ("class C", printed[2], x[2]), ("class D", printed[3], x[3])]
-
-    return printed_numbers(rows)
+    x = by_place(case.instance, certified(case.instance, mechanism).x)[n]
+    first = printed[0] if "." in printed[0] else f"{printed[0]}."  # as rounded as it is printed
+    on_a = (f"class A, with {printed[1]} on class B", first, x[0] + x[1] - F(printed[1]))
+    return [on_a, ("class C", printed[2], x[2]), ("class D", printed[3], x[3])]
 
 
 def _used(instance: Instance, resource: int, classes: Sequence[int]) -> Mapping[str, Fraction]:
@@ -118,15 +116,11 @@ def _used(instance: Instance, resource: int, classes: Sequence[int]) -> Mapping[
     return used
 
 
-def _full(resource: int, classes: Sequence[int]) -> Callable[[Case], Verdict]:
+def _full(resource: int, classes: Sequence[int], case: Case) -> Verdict:
     """A resource is fully used in some classes together under each of the mechanisms."""
-
-    def confirm(case: Case) -> Verdict:
-        name, load = min(_used(case.instance, resource, classes).items(), key=lambda pair: pair[1])
-        sentence = f"under {name} the classes {', '.join('ABCD'[i] for i in classes)} together use {load} of it"
-        return exact_verdict("utilisation", 1 - load, sentence)
-
-    return confirm
+    name, load = min(_used(case.instance, resource, classes).items(), key=lambda pair: pair[1])
+    sentence = f"under {name} the classes {', '.join('ABCD'[i] for i in classes)} together use {load} of it"
+    return exact_verdict("utilisation", 1 - load, sentence)
 
 
 def _more_used(case: Case) -> Verdict:
@@ -179,7 +173,7 @@ trials: dict[str, Routes] = {
     "P.A1.increase": once(sentences.increase),
     "P.III-D.local": once(sentences.local),
     "P.IV.condition": once(checked("P.IV.condition", lambda _: F(1, 2))),
-    "P.V.least-share": once(sentences.least_share((2, 3))),
+    "P.V.least-share": once(partial(sentences.least_share, (2, 3))),
     "P.T2.units": about_ps_dsf(sentences.same_units),
     "P.T1": once(sentences.definition),
     "P.E36": about_ps_dsf(_one_ratio),
@@ -194,10 +188,10 @@ trials: dict[str, Routes] = {
     "P.III-D": converges("ps-dsf", "psdsf-distributed", "mid"),
     "P.IV.Fig4": once(asserted(_fig4)),
     "P.IV": about_ps_dsf(property_judge("sharing-incentive")),
-    **{f"P.Table3.user{n + 1}": _table3(n) for n in range(4)},
-    **{f"P.Table4.{name}.user{n + 1}": _table4(name, n) for name in TABLE4 for n in range(4)},
-    "P.V.cpu": once(_full(0, (0, 1))),
-    "P.V.memory": once(_full(1, (0, 1, 2, 3))),
+    **{f"P.Table3.user{n + 1}": printed_numbers(partial(_table3, n)) for n in range(4)},
+    **{f"P.Table4.{name}.user{n + 1}": printed_numbers(partial(_table4, name, n)) for name in TABLE4 for n in range(4)},
+    "P.V.cpu": once(partial(_full, 0, (0, 1))),
+    "P.V.memory": once(partial(_full, 1, (0, 1, 2, 3))),
     "P.V.more": once(_more_used),
     "P.V.prompt": once(_prompt),
 }

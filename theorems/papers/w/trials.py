@@ -4,8 +4,9 @@ What has a standalone script is confirmed by its check (`checked`). What is deci
 implementation in the tests.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,17 +99,13 @@ def _tasks_of_share(case: Case) -> Verdict:
     return exact_verdict("formula", worst, f"g D* is off the number of tasks by {worst}, relative")
 
 
-def _programs(over_servers: bool) -> Callable[[Case], Verdict]:
+def _programs(over_servers: bool, case: Case) -> Verdict:
     """The values of (5), which lets shares differ, and of (6), which equalises them; summed over l in S, or as printed in U."""
-
-    def check(case: Case) -> Verdict:
-        instance = case.instance
-        rate = [s / w for s, w in zip(global_dominant_share(instance), instance.exact.weights, strict=True)]
-        g5 = min(r * u for r, u in zip(rate, certified(instance, "drfh-lp").tasks, strict=True))
-        g6 = _equalised(instance, rate, instance.K if over_servers else instance.N)
-        return exact_verdict("equivalence", abs(g5 - g6) / g5, f"(5) has the value {g5} and (6) {g6}")
-
-    return check
+    instance = case.instance
+    rate = [s / w for s, w in zip(global_dominant_share(instance), instance.exact.weights, strict=True)]
+    g5 = min(r * u for r, u in zip(rate, certified(instance, "drfh-lp").tasks, strict=True))
+    g6 = _equalised(instance, rate, instance.K if over_servers else instance.N)
+    return exact_verdict("equivalence", abs(g5 - g6) / g5, f"(5) has the value {g5} and (6) {g6}")
 
 
 def _equalised(instance: Instance, rate: Sequence[Fraction], summed: int) -> Any:
@@ -343,15 +340,11 @@ def _best_fit_is_drfh(case: Case) -> Sequence[Row]:
     return [(f"tasks of user {n + 1} by Best-Fit", str(fair[n]), F(u)) for n, u in enumerate(filled(case.instance, True))]
 
 
-def _least_share(sign: int) -> Callable[[Case], Verdict]:
+def _least_share(sign: int, case: Case) -> Verdict:
     """The least share is no larger by Best-Fit than by First-Fit; sign -1: the other way round."""
-
-    def check(case: Case) -> Verdict:
-        share = global_dominant_share(case.instance)
-        first, best = (min(s * u for s, u in zip(share, filled(case.instance, rule), strict=True)) for rule in (False, True))
-        return exact_verdict("best-fit", sign * (best - first), f"the least share is {first} by First-Fit and {best} by Best-Fit")
-
-    return check
+    share = global_dominant_share(case.instance)
+    first, best = (min(s * u for s, u in zip(share, filled(case.instance, rule), strict=True)) for rule in (False, True))
+    return exact_verdict("best-fit", sign * (best - first), f"the least share is {first} by First-Fit and {best} by Best-Fit")
 
 
 # ---- section 6: what is printed, and what cannot be run -------------------------------------------------------------
@@ -405,8 +398,8 @@ trials: dict[str, Routes] = {
     "W.L1": once(_lemma1),
     "W.L1.step": Routes(_tasks_of_share, checked("W.L1.step")),
     "W.E2": once(_share_2),
-    "W.E6.printed": Routes(_programs(over_servers=False), checked("W.E6.printed")),
-    "W.E6": once(_programs(over_servers=True)),
+    "W.E6.printed": Routes(partial(_programs, False), checked("W.E6.printed")),
+    "W.E6": once(partial(_programs, True)),
     "W.E6.pareto": about_mechanism("drfh", _in_rounds),
     "W.Fig4": printed_numbers(_fig4),
     "W.P4.numbers": printed_numbers(_prop4),
@@ -422,8 +415,8 @@ trials: dict[str, Routes] = {
     "W.S5.1.rounds": few_rounds("drfh"),
     "W.E9": printed_numbers(_fitness),
     "W.S5.2.best-fit": printed_numbers(_best_fit_is_drfh),
-    "W.S5.2.better": once(_least_share(1)),
-    "W.S5.2.worse": once(_least_share(-1)),
+    "W.S5.2.better": once(partial(_least_share, 1)),
+    "W.S5.2.worse": once(partial(_least_share, -1)),
     "W.Table1": printed_numbers(_table1),
     "W.Table2": printed_numbers(_table2),
     "W.Fig5.numbers": printed_numbers(_fig5),

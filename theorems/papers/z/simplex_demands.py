@@ -17,7 +17,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import holdings_of, verdict_of
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, once
+from fairalloc.theorems.checkers.trials import Answer, Routes, once
 from fairalloc.theorems.papers.z.utilities import TINY, bundles_of, pivots_of, some_pivots, utilities_of
 
 
@@ -25,18 +25,14 @@ def _unused(h: Holdings) -> Any:
     return np.maximum(h.pools - h.bundles.sum(axis=0), 0)
 
 
-def lemma_4(wasteful: bool) -> Judge:
+def lemma_4(wasteful: bool, case: Case, answer: Answer) -> Verdict:
     """u_i(Y_i) >= u'_i(Y_i), with D' the reported demands: Y_i is what i's tasks take, or that and all that is left unused."""
-
-    def judge(case: Case, answer: Answer) -> Verdict:
-        if case.misreport is None:
-            raise NotApplicable("there is no other specification of demands")
-        h = holdings_of(answer(case.instance))
-        other, left = _dual(case, h.exact), _unused(h) * int(wasteful)
-        gaps = [(other.utilities(n, h.bundles[n : n + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
-        return verdict_of(h, "lemma", max(gaps), "the other demands pack more tasks into the same resources")
-
-    return judge
+    if case.misreport is None:
+        raise NotApplicable("there is no other specification of demands")
+    h = holdings_of(answer(case.instance))
+    other, left = _dual(case, h.exact), _unused(h) * int(wasteful)
+    gaps = [(other.utilities(n, h.bundles[n : n + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
+    return verdict_of(h, "lemma", max(gaps), "the other demands pack more tasks into the same resources")
 
 
 def _dual(case: Case, exact: bool) -> Holdings:
@@ -44,19 +40,15 @@ def _dual(case: Case, exact: bool) -> Holdings:
     return Holdings(Allocation(case.reported, np.zeros(len(case.reported.arcs))), exact)
 
 
-def envy(leftovers: bool) -> Judge:
+def envy(leftovers: bool, case: Case, answer: Answer) -> Verdict:
     """Nobody prefers another's resources, or these and all unused ones, which Definition 1 allows to give to one user.
 
     A weight w_n stands for f_n(u) = u / w_n, and is not asked here.
     """
-
-    def judge(case: Case, answer: Answer) -> Verdict:
-        h = holdings_of(answer(case.reported))
-        left, pairs = _unused(h) * int(leftovers), permutations(range(h.instance.N), 2)
-        gaps = [(h.utilities(n, h.bundles[m : m + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n, m in pairs]
-        return verdict_of(h, "envy-freeness", max(gaps), "somebody would run more tasks with what another user is given")
-
-    return judge
+    h = holdings_of(answer(case.reported))
+    left, pairs = _unused(h) * int(leftovers), permutations(range(h.instance.N), 2)
+    gaps = [(h.utilities(n, h.bundles[m : m + 1] + left)[0] - h.tasks[n]) / h.alone[n] for n, m in pairs]
+    return verdict_of(h, "envy-freeness", max(gaps), "somebody would run more tasks with what another user is given")
 
 
 def misreporting_with_leftovers(case: Case, answer: Answer) -> Verdict:

@@ -1,6 +1,7 @@
 """How the claims of Z (LMMF and NB) in statements.toml are tried and confirmed, by their ids."""
 
 from fractions import Fraction
+from functools import partial
 
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.models.examples.published import example
@@ -86,23 +87,23 @@ trials: dict[str, Routes] = {
     "Z.P1": few_rounds("lmmf"),
     "Z.P2": once(printed_mechanisms.few_steps),
     "Z.D2": once(asserted(examples.pivot_example)),
-    "Z.Cor1": about_mechanism("lmmf", utilities.corollary_1(False)),
-    "Z.Cor1.all": about_mechanism("lmmf", utilities.corollary_1(True)),
+    "Z.Cor1": about_mechanism("lmmf", partial(utilities.corollary_1, False)),
+    "Z.Cor1.all": about_mechanism("lmmf", partial(utilities.corollary_1, True)),
     "Z.P3": about_mechanism("lmmf", printed_mechanisms.as_printed),
     "Z.Ex3": once(asserted(examples.example_3)),
     "Z.P5.CEEI": once(printed_mechanisms.bought_in_a_market),
     "Z.R.split": about_mechanism("nb", printed_mechanisms.splits),
     "Z.P7.numbers": once(checked("Z.P7.numbers", lambda found: found["worth"] - F("0.835"))),
     "Z.P8.numbers": once(checked("Z.P8.numbers", lambda found: found["worth"] - F(1, 2))),
-    "Z.L4": about_mechanism("lmmf", simplex_demands.lemma_4(False)),
-    "Z.L4.leftovers": about_mechanism("lmmf", simplex_demands.lemma_4(True)),
+    "Z.L4": about_mechanism("lmmf", partial(simplex_demands.lemma_4, False)),
+    "Z.L4.leftovers": about_mechanism("lmmf", partial(simplex_demands.lemma_4, True)),
     "Z.T1.pivot": step_of_theorem_1(simplex_demands.gainer_is_a_pivot),
     "Z.T1.case1": step_of_theorem_1(simplex_demands.case_1),
     "Z.T1.case2": step_of_theorem_1(simplex_demands.case_2),
     "Z.T1.case3": step_of_theorem_1(simplex_demands.case_3),
     "Z.T2.zero": about_mechanism("lmmf", simplex_demands.nothing_of_a_richer_bundle),
     "Z.T1.leftovers": about_mechanism("lmmf", simplex_demands.misreporting_with_leftovers),
-    "Z.T2.leftovers": about_mechanism("lmmf", simplex_demands.envy(True)),
+    "Z.T2.leftovers": about_mechanism("lmmf", partial(simplex_demands.envy, True)),
     "Z.V.LMMF.CE": few_rounds("lmmf"),
     "Z.V.LMMF.LMMF": about_mechanism("lmmf", leximin),
     "Z.V.NB.CE": once(printed_mechanisms.few_steps),
@@ -111,7 +112,7 @@ trials: dict[str, Routes] = {
     "Z.VI.results.PO": about_mechanism("lmmf", extensions.linear(PARETO, different=True)),
     "Z.VI.results.CE": extensions.valued_rounds(),
     "Z.VI.results.LMMF.true": about_mechanism("lmmf", extensions.linear(leximin, different=True)),
-    "Z.VI.EF": about_mechanism("lmmf", simplex_demands.envy(False)),
+    "Z.VI.EF": about_mechanism("lmmf", partial(simplex_demands.envy, False)),
     "Z.VI.EF.common": about_mechanism("lmmf", extensions.linear(ENVY, different=False)),
     "Z.VI.SP": about_mechanism("lmmf", extensions.linear(MISREPORTING, different=True)),
     "Z.VI.unique": once(extensions.midpoint),

@@ -11,7 +11,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import holdings_of, max_min_fair, verdict_of
 from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import Answer, Judge, Undecided, not_decided, rational_allocation
+from fairalloc.theorems.checkers.trials import Answer, Undecided, not_decided, rational_allocation
 
 F = Fraction
 PARETO = property_judge("pareto")
@@ -116,18 +116,14 @@ def lemma_3(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     return "lemma", max(gains) + step / 2, "the pivot gains nothing from a small step"
 
 
-def corollary_1(every: bool) -> Judge:
+def corollary_1(every: bool, case: Case, answer: Answer) -> Verdict:
     """The answer is LMMF, so no pivot with respect to another allocation (or: not all of them) may have more there."""
-
-    def judge(case: Case, answer: Answer) -> Verdict:
-        h = holdings_of(answer(case.instance))
-        _, (other,) = bundles_of(case, h.exact)
-        u, v = list(h.tasks), utilities_of(h, other)
-        gains = [(v[n] - u[n]) / h.alone[n] for n in some_pivots(u, v, 0 if h.exact else TOLERANCE)]
-        sentence = f"Y gives {[str(a) for a in u]} and is LMMF, Y' gives {[str(b) for b in v]}"
-        return verdict_of(h, "corollary", min(gains) if every else max(gains), sentence)
-
-    return judge
+    h = holdings_of(answer(case.instance))
+    _, (other,) = bundles_of(case, h.exact)
+    u, v = list(h.tasks), utilities_of(h, other)
+    gains = [(v[n] - u[n]) / h.alone[n] for n in some_pivots(u, v, 0 if h.exact else TOLERANCE)]
+    sentence = f"Y gives {[str(a) for a in u]} and is LMMF, Y' gives {[str(b) for b in v]}"
+    return verdict_of(h, "corollary", min(gains) if every else max(gains), sentence)
 
 
 def wasteful_mmf(case: Case) -> Verdict:
