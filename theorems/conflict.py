@@ -27,6 +27,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.arguments import Count, Duration, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
+from fairalloc.models.files.python_code import instance_code
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid, width
 from fairalloc.theorems.axioms import (
@@ -168,10 +169,9 @@ class Conflict:
         """Python that rebuilds the instance and has it decided again; "" where there is none."""
         if self.instance is None:
             return ""
-        made = Case(self.instance).code().split("\n")[1].strip().rstrip(",")
         call = f"outcome, _ = possible(instance, {list(self.core)!r})"
         head = "from fairalloc import Instance\nfrom fairalloc.theorems.smt.axioms import possible\n"
-        return f'{head}\ninstance = {made}\n{call}\nassert outcome == "unsat"'
+        return f'{head}\ninstance = {instance_code(self.instance)}\n{call}\nassert outcome == "unsat"'
 
     def __str__(self) -> str:
         several = [name for name in self.axioms if name not in self.profile]

@@ -6,6 +6,7 @@ alone, so that one tolerance fits all.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -128,31 +129,27 @@ def few_rounds(mechanism: str) -> Routes:
 # ---- judges ---------------------------------------------------------------------------------------------------------
 
 
-def leximin_in(unit: Callable[[Instance], Sequence[Any]]) -> Judge:
+def leximin_in(unit: Callable[[Instance], Sequence[Any]], case: Case, answer: Answer) -> Verdict:
     """The judge of lexicographic max-min fairness of unit_n u_n / w_n.
 
     Utilities form a convex set, so an allocation is lexicographically largest iff no user can gain while all others keep at
     least the smaller of their level and this user's: one linear program for each user, independent of the rounds.
     """
-
-    def judge(case: Case, answer: Answer) -> Verdict:
-        h = holdings_of(answer(case.reported))
-        rate = h.array(list(unit(h.instance))) / h.weights
-        v, slack = rate * h.tasks, 1 if h.exact else 1 - 1e-9
-        gains = []
-        for n in range(h.instance.N):
-            only = h.zeros(h.instance.N)
-            only[n] = 1 / h.alone[n]
-            gains.append(maximum_worth(h, only, np.minimum(v, v[n]) / rate * slack) - h.tasks[n] / h.alone[n])
-        n = int(np.argmax([float(g) for g in gains]))
-        user, tasks = h.instance.users[n], float(h.tasks[n])
-        sentence = f"user {user!r} runs {tasks:.6g} tasks and can gain while nobody falls below what it has"
-        return verdict_of(h, "leximin", gains[n], sentence)
-
-    return judge
+    h = holdings_of(answer(case.reported))
+    rate = h.array(list(unit(h.instance))) / h.weights
+    v, slack = rate * h.tasks, 1 if h.exact else 1 - 1e-9
+    gains = []
+    for n in range(h.instance.N):
+        only = h.zeros(h.instance.N)
+        only[n] = 1 / h.alone[n]
+        gains.append(maximum_worth(h, only, np.minimum(v, v[n]) / rate * slack) - h.tasks[n] / h.alone[n])
+    n = int(np.argmax([float(g) for g in gains]))
+    user, tasks = h.instance.users[n], float(h.tasks[n])
+    sentence = f"user {user!r} runs {tasks:.6g} tasks and can gain while nobody falls below what it has"
+    return verdict_of(h, "leximin", gains[n], sentence)
 
 
-leximin = leximin_in(lambda instance: [Fraction(1)] * instance.N)
+leximin: Judge = partial(leximin_in, lambda instance: [Fraction(1)] * instance.N)
 """Lexicographic max-min fairness of the numbers of tasks (Z Def 1)."""
 
 

@@ -100,7 +100,7 @@ def judge_of(given: Any) -> NamedJudge:
     if isinstance(given, str):
         return _by_name(given)
     if (item := as_mechanism(given)) is not None:
-        return NamedJudge(item.id, _in_floats(property_judge(item)))
+        return NamedJudge(item.id, partial(_in_floats, property_judge(item)))
     if isinstance(given, Property):
         return NamedJudge(given.name, partial(_of_allocation, partial(_checked, given), given.name), is_own=True)
     if not callable(given):
@@ -122,7 +122,7 @@ def _by_name(name: str) -> NamedJudge:
     aliases = {alias: item.id for item in MECHANISMS.values() for alias in (item.id, *item.aliases)}
     if name not in aliases:
         raise UnknownName(no_such("property", name, claim_properties(), f"the properties are {', '.join(claim_properties())}"))
-    return NamedJudge(aliases[name], _in_floats(property_judge(name)))
+    return NamedJudge(aliases[name], partial(_in_floats, property_judge(name)))
 
 
 def _positional(function: Callable[..., Any]) -> int:
@@ -134,14 +134,10 @@ def _positional(function: Callable[..., Any]) -> int:
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in known)
 
 
-def _in_floats(judge: Judge) -> Judge:
+def _in_floats(judge: Judge, case: Case, answer: Answer) -> Verdict:
     """The judge with what it says marked as floating point: residuals of definitions are."""
-
-    def judged(case: Case, answer: Answer) -> Verdict:
-        verdict = judge(case, answer)
-        return replace(verdict, method=f"{FLOATING_POINT}: {verdict.method}")
-
-    return judged
+    verdict = judge(case, answer)
+    return replace(verdict, method=f"{FLOATING_POINT}: {verdict.method}")
 
 
 # ---- functions of one's own -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Answer, Routes
+from fairalloc.theorems.checkers.trials import Answer
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
@@ -24,7 +24,6 @@ from fairalloc.theorems.papers.d.complaints import (
     data,
     fractions,
     full,
-    of_data,
     point_of_case,
     users,
 )
@@ -112,14 +111,10 @@ def common_bottleneck(d: Requests, x: Rationals) -> tuple[Any, str]:
     return (1 if bad else -1), f"resource {bad[0] if bad else '-'} is full without being dominant for all"
 
 
-def alike(words: str, condition: Callable[[Requests, Rationals], bool]) -> Routes:
+def alike(words: str, condition: Callable[[Requests, Rationals], bool], case: Case, d: Requests) -> Found:
     """A condition holds exactly at allocations without complaints, of the case's point and of all NJC allocations."""
-
-    def decide(case: Case, d: Requests) -> Found:
-        wrong = [x for x in (point_of_case(case), *all_fair(d)) if condition(d, x) != (complaint(d, x) == 0)]
-        return Found(2 * bool(wrong) - 1, f"at x = {brackets(wrong[0] if wrong else point_of_case(case))} {words}")
-
-    return of_data(decide)
+    wrong = [x for x in (point_of_case(case), *all_fair(d)) if condition(d, x) != (complaint(d, x) == 0)]
+    return Found(2 * bool(wrong) - 1, f"at x = {brackets(wrong[0] if wrong else point_of_case(case))} {words}")
 
 
 def fair_with_dummies(d: Requests, x: Rationals) -> bool:

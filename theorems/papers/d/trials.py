@@ -54,8 +54,8 @@ trials: dict[str, Routes] = {
     "D.S4.utilisation-limits": printed(examples.middle_limits),
     "D.S4.drf-incremental": about_mechanism("drf", allocations.incremental),
     "D.T1": of_data(allocations.existence),
-    "D.S5.dummies": allocations.alike("x is fair by one of the two only", allocations.fair_with_dummies),
-    "D.S5.dummies-zero": allocations.alike("x is fair by one of the two only", allocations.fair_with_dummies),
+    "D.S5.dummies": of_data(partial(allocations.alike, "x is fair by one of the two only", allocations.fair_with_dummies)),
+    "D.S5.dummies-zero": of_data(partial(allocations.alike, "x is fair by one of the two only", allocations.fair_with_dummies)),
     "D.S5.1.ignored": of_data(regions.slack_resource_removed),
     "D.S5.1.satisfied": of_data(regions.satisfied_removed),
     "D.S5.1.room": of_data(regions.room_for_entitlements),
@@ -107,5 +107,7 @@ trials: dict[str, Routes] = {
     "D.S5.5.circle-six": printed(examples.circle_six),
     "D.S5.5.bottlenecks": of_data(allocations.one_bottleneck_set),
     "D.S5.5.utilisation": printed(examples.circle_best),
-    "D.S6.minimal-gap": allocations.alike("nobody is promoted and somebody complains, or vice versa", allocations.rests),
+    "D.S6.minimal-gap": of_data(
+        partial(allocations.alike, "nobody is promoted and somebody complains, or vice versa", allocations.rests)
+    ),
 }

@@ -37,18 +37,14 @@ def _valued(instance: Instance, different: bool) -> Instance:
     return instance.replace(demands=rows)
 
 
-def linear(judge: Judge, different: bool) -> Judge:
+def linear(judge: Judge, different: bool, case: Case, answer: Answer) -> Verdict:
     """The judge, where user n has f_n(c) = p_n . c, or f_1 for all; reports are of demands, and the mechanism knows p_n."""
-
-    def judged(case: Case, answer: Answer) -> Verdict:
-        told = case.misreport
-        if told is not None:
-            rows = _valued(case.reported, different).exact.demands
-            parts = tuple(None if d is None else rows[n] for n, d in zip(told.users, told.demands, strict=True))
-            told = replace(told, demands=parts)
-        return judge(replace(case, instance=_valued(case.instance, different), misreport=told), answer)
-
-    return judged
+    told = case.misreport
+    if told is not None:
+        rows = _valued(case.reported, different).exact.demands
+        parts = tuple(None if d is None else rows[n] for n, d in zip(told.users, told.demands, strict=True))
+        told = replace(told, demands=parts)
+    return judge(replace(case, instance=_valued(case.instance, different), misreport=told), answer)
 
 
 def midpoint(case: Case) -> Verdict:
