@@ -1,14 +1,5 @@
-"""Judges of one's own claims: what is checked, and how a violation is confirmed where the mechanism has no rational answers.
-
-What is checked (`judge_of`) is a property by name, a mechanism's definition, or a function:
-
-    f(allocation)       of the mechanism's allocation, with `tasks_exact` where the mechanism has rational answers
-    f(case, answer)     of a case (instance, misreport, parameters) and of `answer`, the mechanism as a function of instances
-
-which returns a Verdict, a bool (whether the property holds), a number (positive is the size of a violation, and a Fraction or an
-int is exact), or None where the property says nothing about the case.
-
-How it is tried and confirmed (`routes`):
+"""Judges of one's own claims: what is checked (`judge_of`), a property by name, a mechanism's definition, or a function as
+`claim` takes it; and how it is tried and confirmed (`routes`):
 
 1. ps-dsf and alpha-pf-vds as in game.py: of several answers all are judged where they can be listed (answers.py).
 2. A mechanism with certificates: rational answers, proved without a solver. What the judge itself computes in floating point is
