@@ -164,8 +164,8 @@ class Claim(ClaimTerms):
 
     @property
     def sought(self) -> Sought:
-        """The search of the claim in one process. It begins with the witnesses of the package against the same property of the
-        same mechanism, but not where the claim is about instances of one's own, among which they are not.
+        """The search of the claim in one process. It begins with the package's witnesses against the same property of the same
+        mechanism. A claim about instances of one's own has none: they are not among these instances.
         """
         alike = is_registered(self.mechanism) and isinstance(self.property, str) and self.hypotheses.instances is None
         return Sought(self.statement, known=known_cases(self.mechanism.id, self.property) if alike else [])
