@@ -38,6 +38,7 @@ from fairalloc.theorems.checkers.trials import (
 from fairalloc.theorems.definitions import EXACT
 from fairalloc.theorems.definitions.allocation import feasible
 from fairalloc.theorems.definitions.per_server import equilibrium
+from fairalloc.theorems.standalone.definitions import alone
 
 Row: TypeAlias = tuple[str, str, Fraction]
 """A name, the printed text, and the computed value."""
@@ -244,9 +245,8 @@ def monopoly(instance: Instance, n: int, i: int) -> Fraction:
     """
     if instance.exact.demands_on or not instance.single_variant:
         raise NotApplicable("gamma is computed for one demand vector a user")
-    demand, pool = instance.exact.demands[n][0], instance.exact.capacities[i]
-    count = int(instance.counts[i])
-    return min(count * c / d for c, d in zip(pool, demand, strict=True) if d)
+    gamma: Fraction = int(instance.counts[i]) * alone(instance.exact.demands[n][0], instance.exact.capacities[i])
+    return gamma
 
 
 def _distance(printed: str, value: Fraction) -> Fraction:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.properties.fairness import global_bottlenecks
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
@@ -283,11 +284,7 @@ def _parts_by_weight(case: Case, answer: Answer) -> Verdict:
 
 def _common_resource(instance: Instance) -> int:
     """The resource that is globally dominant for all users; NotApplicable where there is none."""
-    totals, common = _sums(_one_by_one(instance)), set(range(instance.R))
-    for (demand,) in instance.exact.demands:
-        parts = [d / t if t else F(0) for d, t in zip(demand, totals, strict=True)]
-        common &= {r for r, p in enumerate(parts) if p == max(parts)}
-    if not common:
+    if not (common := global_bottlenecks(instance)):
         raise NotApplicable("the users have no global dominant resource in common")
     return min(common)
 
