@@ -107,7 +107,7 @@ def max_min(case: Case) -> Verdict:
     largest = [filled[n] for n in instance.arcs.user]
     parts = (F(0), F(1, 2), F(1))
     for x in ([t * a + (1 - t) * b for a, b in zip(largest, case.points[0], strict=True)] for t in parts):
-        if (x == largest) == (rising := _can_rise(_at(instance, x))):
+        if (x == largest) == (rising := can_rise(_at(instance, x))):
             return yes_or_no("equivalence", False, f"at {', '.join(map(str, x))} Definition 1 is {not rising}")
     return Verdict("equivalence", True, 0.0, "Definition 1 holds at the largest shares alone", RATIONAL)
 
@@ -124,7 +124,7 @@ def definition(case: Case) -> Verdict:
         if not all(h.tasks):
             continue
         fair = levels(instance, tuple(h.x)) is not None
-        if fair == (rising := _can_rise(h)):
+        if fair == (rising := can_rise(h)):
             return yes_or_no("equivalence", False, f"at {name} the condition is {fair} and Definition 2 {not rising}")
     return Verdict("equivalence", True, 0.0, f"both agree at {len(points)} allocations", RATIONAL)
 
@@ -133,7 +133,7 @@ def _at(instance: Instance, x: Sequence[Fraction]) -> Holdings:
     return Holdings(rational_allocation(instance, tuple(x)), True)
 
 
-def _can_rise(h: Holdings) -> bool:
+def can_rise(h: Holdings) -> bool:
     """Whether for somebody at some server everything it demands is free once all with a larger share there are gone."""
     server, z, arcs = h.instance.arcs.server, shares(h), exact_arcs(h.instance)
     for a in range(len(server)):
