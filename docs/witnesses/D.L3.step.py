@@ -16,54 +16,18 @@ def exact(value):
 requests = exact([[1, "1/2"], ["1/2", 1]])
 entitlements = exact(["1/2", "1/2"])
 x = exact(["2/3", "2/3"])
-upper = exact([
-    [
-        [2, 0, 0, 0, 2, 1],
-        [2, 0, 0, 0, 2, 0, 2],
-        [4, 0, 0, 0, 3, 2, 0],
-        [0, 4, 0, 0, 2, 0, 3],
-        [0, 4, 0, 0, 2, 0, 0, 6],
-        ["4/3", 0, 0, 0, 0, 0, "2/3", 0],
-        [0, 2, 0, 0, 0, 2, 2],
-        [0, 2, 0, 0, 0, 2, 0, 4],
-        [4, 0, 0, 0, 2, 6, 0, 0],
-    ],
-    [
-        [2, 0, 0, 0, 2, 1],
-        [2, 0, 0, 0, 2, 0, 2],
-        [4, 0, 0, 0, 3, 2, 0],
-        [0, 4, 0, 0, 2, 0, 3],
-        [0, 4, 0, 0, 2, 0, 0, 6],
-        [0, "4/3", 0, 0, "2/3", 0, 0, 0],
-        [0, 2, 0, 0, 0, 2, 2],
-        [0, 2, 0, 0, 0, 2, 0, 4],
-        [4, 0, 0, 0, 2, 6, 0, 0],
-    ],
-])
-lower = exact([
-    [
-        [2, 0, 0, 0, 2, 1],
-        [2, 0, 0, 0, 2, 0, 2],
-        [4, 0, 0, 0, 3, 2, 0],
-        [0, 4, 0, 0, 2, 0, 3],
-        [0, 4, 0, 0, 2, 0, 0, 6],
-        [0, "2/3", 0, 0, "4/3", 0, 0, 0],
-        [0, 2, 0, 0, 0, 2, 2],
-        [0, 2, 0, 0, 0, 2, 0, 4],
-        [4, 0, 0, 0, 2, 6, 0, 0],
-    ],
-    [
-        [2, 0, 0, 0, 2, 1],
-        [2, 0, 0, 0, 2, 0, 2],
-        [4, 0, 0, 0, 3, 2, 0],
-        [0, 4, 0, 0, 2, 0, 3],
-        [0, 4, 0, 0, 2, 0, 0, 6],
-        ["2/3", 0, 0, 0, 0, 0, "4/3", 0],
-        [0, 2, 0, 0, 0, 2, 2],
-        [0, 2, 0, 0, 0, 2, 0, 4],
-        [4, 0, 0, 0, 2, 6, 0, 0],
-    ],
-])
+upper = exact([[[2, 0, 0, 0, 2, 1], [2, 0, 0, 0, 2, 0, 2], [4, 0, 0, 0, 3, 2, 0], [0, 4, 0, 0, 2, 0, 3],
+                [0, 4, 0, 0, 2, 0, 0, 6], ["4/3", 0, 0, 0, 0, 0, "2/3", 0], [0, 2, 0, 0, 0, 2, 2],
+                [0, 2, 0, 0, 0, 2, 0, 4], [4, 0, 0, 0, 2, 6, 0, 0]],
+               [[2, 0, 0, 0, 2, 1], [2, 0, 0, 0, 2, 0, 2], [4, 0, 0, 0, 3, 2, 0], [0, 4, 0, 0, 2, 0, 3],
+                [0, 4, 0, 0, 2, 0, 0, 6], [0, "4/3", 0, 0, "2/3", 0, 0, 0], [0, 2, 0, 0, 0, 2, 2],
+                [0, 2, 0, 0, 0, 2, 0, 4], [4, 0, 0, 0, 2, 6, 0, 0]]])
+lower = exact([[[2, 0, 0, 0, 2, 1], [2, 0, 0, 0, 2, 0, 2], [4, 0, 0, 0, 3, 2, 0], [0, 4, 0, 0, 2, 0, 3],
+                [0, 4, 0, 0, 2, 0, 0, 6], [0, "2/3", 0, 0, "4/3", 0, 0, 0], [0, 2, 0, 0, 0, 2, 2],
+                [0, 2, 0, 0, 0, 2, 0, 4], [4, 0, 0, 0, 2, 6, 0, 0]],
+               [[2, 0, 0, 0, 2, 1], [2, 0, 0, 0, 2, 0, 2], [4, 0, 0, 0, 3, 2, 0], [0, 4, 0, 0, 2, 0, 3],
+                [0, 4, 0, 0, 2, 0, 0, 6], ["2/3", 0, 0, 0, 0, 0, "4/3", 0], [0, 2, 0, 0, 0, 2, 2],
+                [0, 2, 0, 0, 0, 2, 0, 4], [4, 0, 0, 0, 2, 6, 0, 0]]])
 
 
 def used(need, x, i, r):
@@ -152,6 +116,11 @@ def bound(requests, entitlements, objective, proofs):
     return max(found)
 
 
+def unit_of(n, count, sign=1):
+    """sign x_n as an objective."""
+    return [F(sign * int(m == n)) for m in range(count)]
+
+
 def loads_of(requests, x):
     """sum_i x_i r_ij of each resource."""
     return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
@@ -161,9 +130,8 @@ def numerator_that_does_not_vanish(requests, entitlements, x, upper, lower):
     """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below."""
     assert fair(requests, entitlements, x)
     for n, value in enumerate(x):
-        unit = [F(int(m == n)) for m in range(len(x))]
-        assert bound(requests, entitlements, unit, upper[n]) == value
-        assert bound(requests, entitlements, [-v for v in unit], lower[n]) == -value
+        assert bound(requests, entitlements, unit_of(n, len(x)), upper[n]) == value
+        assert bound(requests, entitlements, unit_of(n, len(x), -1), lower[n]) == -value
     full = [j for j, load in enumerate(loads_of(requests, x)) if load == 1]
     gaps = {(n, j): x[n] * requests[n][j] - entitlements[n] for n in range(len(x)) for j in full}
     n, j = max(gaps, key=lambda place: abs(gaps[place]))

@@ -27,6 +27,11 @@ def part_of_the_truth(part, reported, needed):
     return min([F(1)] + [part * told / true for told, true in zip(reported, needed) if true])
 
 
+def unit_of(n, count, sign=1):
+    """sign x_n as an objective."""
+    return [F(sign * int(m == n)) for m in range(count)]
+
+
 def reasons(count, resources):
     """All ways to give each user a reason: a resource, or -1 for all of its request."""
     ways = [[]]
@@ -78,7 +83,7 @@ def misreport_over_all(requests, reported, entitlements, user, sign, most_before
 
     By what it reports the user gets x'_i; of its request it can run x'_i times the least r'_ij / r_ij over what it needs.
     """
-    up, down = ([F(way * int(n == user)) for n in range(len(requests))] for way in (sign, -sign))
+    up, down = unit_of(user, len(requests), sign), unit_of(user, len(requests), -sign)
     before = sign * bound(requests, entitlements, up, most_before)
     after = part_of_the_truth(-sign * bound(reported, entitlements, down, least_after), reported[user], requests[user])
     assert sign * (after - before) > 0

@@ -18,33 +18,22 @@ reported = exact([["1/2", 1], [1, "1/2"]])
 entitlements = exact(["1/2", "1/2"])
 user = 0
 sign = 1
-most_before = exact([
-    [0, 2, 0, 0, 2, 1],
-    [0, 2, 0, 0, 2, 1, 0],
-    [0, 2, 0, 0, 2, 0, 2],
-    [0, 0, 0, 0, 0, 2, 0],
-    [0, 0, 0, 0, 0, 2, 0, 0],
-    [0, 0, 0, 0, 0, 2, 0, 0],
-    [0, 1, 0, 0, 0, 0, "1/2"],
-    [0, 1, 0, 0, 0, 0, "1/2", 0],
-    [0, 1, 0, 0, 0, 0, 0, 1],
-])
-least_after = exact([
-    [2, 0, 0, 0, 1, 2],
-    [0, 4, 0, 0, 3, 2, 0],
-    [0, 2, 0, 0, 2, 0, 2],
-    [2, 0, 0, 0, 0, 2, 2],
-    [0, 4, 0, 0, 2, 6, 0, 0],
-    [0, 2, 0, 0, 0, 4, 0, 2],
-    [4, 0, 0, 0, 2, 0, 3],
-    ["2/3", 0, 0, 0, "4/3", 0, 0, 0],
-    [4, 0, 0, 0, 2, 0, 0, 6],
-])
+most_before = exact([[0, 2, 0, 0, 2, 1], [0, 2, 0, 0, 2, 1, 0], [0, 2, 0, 0, 2, 0, 2], [0, 0, 0, 0, 0, 2, 0],
+                     [0, 0, 0, 0, 0, 2, 0, 0], [0, 0, 0, 0, 0, 2, 0, 0], [0, 1, 0, 0, 0, 0, "1/2"],
+                     [0, 1, 0, 0, 0, 0, "1/2", 0], [0, 1, 0, 0, 0, 0, 0, 1]])
+least_after = exact([[2, 0, 0, 0, 1, 2], [0, 4, 0, 0, 3, 2, 0], [0, 2, 0, 0, 2, 0, 2], [2, 0, 0, 0, 0, 2, 2],
+                     [0, 4, 0, 0, 2, 6, 0, 0], [0, 2, 0, 0, 0, 4, 0, 2], [4, 0, 0, 0, 2, 0, 3],
+                     ["2/3", 0, 0, 0, "4/3", 0, 0, 0], [4, 0, 0, 0, 2, 0, 0, 6]])
 
 
 def part_of_the_truth(part, reported, needed):
     """The part of its request that a user can run with this part of the reported one, at most all."""
     return min([F(1)] + [part * told / true for told, true in zip(reported, needed) if true])
+
+
+def unit_of(n, count, sign=1):
+    """sign x_n as an objective."""
+    return [F(sign * int(m == n)) for m in range(count)]
 
 
 def reasons(count, resources):
@@ -98,7 +87,7 @@ def misreport_over_all(requests, reported, entitlements, user, sign, most_before
 
     By what it reports the user gets x'_i; of its request it can run x'_i times the least r'_ij / r_ij over what it needs.
     """
-    up, down = ([F(way * int(n == user)) for n in range(len(requests))] for way in (sign, -sign))
+    up, down = unit_of(user, len(requests), sign), unit_of(user, len(requests), -sign)
     before = sign * bound(requests, entitlements, up, most_before)
     after = part_of_the_truth(-sign * bound(reported, entitlements, down, least_after), reported[user], requests[user])
     assert sign * (after - before) > 0

@@ -13,7 +13,7 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-rule = 'eligible'
+rule = "eligible"
 demands = exact([[1, 1], [0, 1]])
 capacities = exact([[2, 1], [0, 1]])
 eligible = [[1, 0], [1, 1]]
@@ -27,6 +27,7 @@ tasks = exact([["2/3", 0], ["1/3", 1]])
 rounds = exact([[[0, 1], [[0, 1], [0, 1]]]])
 tasks_after = exact([[1, 0], [0, 1]])
 rounds_after = exact([[[0], [[0, 1], [0, 0]]], [[1], [[0, 1], [0, 1]]]])
+leftovers = 0
 
 
 def alone(demand, capacity):
@@ -112,21 +113,42 @@ def lexicographic(rule, problem, tasks, rounds):
     return all(kept) and {n for users, _ in rounds for n in users} == set(share)
 
 
-def servers_that_are_misreported(rule, problem, report, misreporting, tasks, rounds, tasks_after, rounds_after):
-    """Shares of the dominant resource over the servers that a user says it may use; the totals are unique before and after.
+def held(problem, tasks, n, times=1):
+    """{(server, resource): amount} that the tasks of user n take, so many times."""
+    need = arcs(problem)
+    x = {a: tasks[a[0]][a[1]] * times for a in need if a[0] == n}
+    return {(i, r): used(need, x, i, r) for i, r in tables(problem[1])}
 
-    What the user gets on a server that it may not use is of no use to it; here nothing fits there, so all it gets is.
+
+def content(need, bundle, y, tasks, have, *logic):
+    """Where y, so many tasks in all, fits into a bundle, capacities by server and resource, it is no more than a user has.
+
+    With its part of every server as the bundle that is the sharing incentive (K 2.1, P III-B), with what another user holds, by
+    weight, envy-freeness (K (1), W 3.3, Z II-B), with what it is given for a misreport strategyproofness.
     """
+    _, _, implies, ge, _ = logic
+    return implies(feasible(need, bundle, y, *logic), ge(have, tasks))
+
+
+def better_off(need, bundle, n, have):
+    """The tasks that user n could run with a bundle on its arcs; they are more than it has."""
+    y = {a: min(bundle[a[-1], r] / q for r, q in d.items()) for a, d in need.items() if a[0] == n}
+    assert not content(need, bundle, y, sum(y.values()), have, *EXACT)
+    return sum(y.values())
+
+
+def misreport_that_helps(rule, problem, report, misreporting, tasks, rounds, tasks_after, rounds_after, leftovers):
+    """The totals before and after are these in all answers; what nobody uses after it is added where leftovers are given away."""
     assert lexicographic(rule, problem, tasks, rounds)
     assert lexicographic(rule, report, tasks_after, rounds_after)
     (n,) = misreporting
-    new = [i for i, (a, b) in enumerate(zip(problem[2][n], report[2][n])) if b and not a]
-    assert all(alone(problem[0][n], problem[1][i]) == 0 for i in new)
-    assert sum(tasks_after[n]) > sum(tasks[n])
-    return {"user": n + 1, "have": sum(tasks[n]), "more": sum(tasks_after[n])}
+    users, room = range(len(tasks)), tables(problem[1])
+    own, taken = held(report, tasks_after, n), [held(report, tasks_after, m) for m in users]
+    bundle = {k: v + leftovers * (room[k] - sum(part[k] for part in taken)) for k, v in own.items()}
+    return {"user": n + 1, "have": sum(tasks[n]), "more": better_off(arcs(problem), bundle, n, sum(tasks[n]))}
 
 
-found = servers_that_are_misreported(rule, problem, report, misreporting, tasks, rounds, tasks_after, rounds_after)
+found = misreport_that_helps(rule, problem, report, misreporting, tasks, rounds, tasks_after, rounds_after, leftovers)
 print(
     "P.II-B.eligible: user {user} runs {have} tasks by the truth, and at least {more} where "
     "it may by misreporting its servers".format(**found)

@@ -19,6 +19,7 @@ eligible = [[1, 1], [1, 1], [1, 1], [1, 1]]
 weights = exact([1, 1, 1, 1])
 problem = (demands, capacities, eligible, weights)
 tasks = exact([["18/5", 0], ["18/5", 0], [0, 8], [0, 8]])
+printed = exact("2/3")
 
 
 def used(need, x, i, r):
@@ -94,17 +95,16 @@ def per_server(problem, tasks):
     return ps_dsf(arcs(problem), tables(problem[1]), virtual_shares(problem, tasks), fits(problem, tasks), *EXACT)
 
 
-def indices_of_fig_2(problem, tasks):
+def shares_of_fig_2(problem, tasks, printed):
     """The tasks are PS-DSF, and 8 for user 4, as printed."""
-    demands, capacities, _eligible, _weights = problem
     assert per_server(problem, tasks)
+    gamma = alone(problem[0][3], problem[1][0])
     assert sum(tasks[3]) == 8
-    share = sum(tasks[3]) / alone(demands[3], capacities[0])
-    assert share != F(8, 12)
-    return {"share": share}
+    assert sum(tasks[3]) / gamma != printed
+    return {"share": sum(tasks[3]) / gamma, "gamma": gamma}
 
 
-found = indices_of_fig_2(problem, tasks)
+found = shares_of_fig_2(problem, tasks, printed)
 print(
     "P.III-A.indices: user 4 has the share {share} on server 1; 8/12, its share on server 2, "
     "is printed".format(**found)

@@ -19,6 +19,7 @@ eligible = [[1, 1], [1, 1], [1, 1], [1, 1]]
 weights = exact([1, 1, 1, 1])
 problem = (demands, capacities, eligible, weights)
 tasks = exact([["18/5", 0], ["18/5", 0], [0, 8], [0, 8]])
+printed = exact(1)
 
 
 def used(need, x, i, r):
@@ -94,16 +95,16 @@ def per_server(problem, tasks):
     return ps_dsf(arcs(problem), tables(problem[1]), virtual_shares(problem, tasks), fits(problem, tasks), *EXACT)
 
 
-def shares_of_fig_2(problem, tasks):
+def shares_of_fig_2(problem, tasks, printed):
     """The tasks are PS-DSF, and 8 for user 4, as printed."""
     assert per_server(problem, tasks)
     gamma = alone(problem[0][3], problem[1][0])
     assert sum(tasks[3]) == 8
-    assert sum(tasks[3]) / gamma != 1
+    assert sum(tasks[3]) / gamma != printed
     return {"share": sum(tasks[3]) / gamma, "gamma": gamma}
 
 
-found = shares_of_fig_2(problem, tasks)
+found = shares_of_fig_2(problem, tasks, printed)
 print(
     "P.III-A.shares: user 4 has the share {share} on server 1, where it could run {gamma} "
     "tasks alone; 1 is printed".format(**found)

@@ -22,8 +22,8 @@ user = 1
 envied = 0
 most = exact("1/2")
 least = exact(1)
-steps_most = ['0:1 2:1']
-steps_least = ['by 0 1', '2:1 3:1']
+steps_most = ["0:1 2:1"]
+steps_least = ["by 0 1", "2:1 3:1"]
 
 
 def alone(demand, capacity):
@@ -57,6 +57,22 @@ def ps_dsf_rows(problem, known):
     return rows, sides
 
 
+def splits(problem, known):
+    """The ways to split a case by what it does not know yet, all counted from 0.
+
+    "by n i" splits it by which resource makes n content at i, "use n i" by whether n has tasks at i.
+    """
+    (demands, capacities, eligible, _), (full, none, used) = problem, known
+    places = [(n, i) for n in range(len(demands)) for i in range(len(capacities))]
+    arcs = [(n, i) for n, i in places if eligible[n][i] and alone(demands[n], capacities[i]) > 0]
+    unknown = [arc for arc in arcs if arc not in none and arc not in used]
+    found = {f"use {n} {i}": [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])] for n, i in unknown}
+    for n, i in arcs:
+        if (n, i) not in [(m, j) for m, j, _ in full]:
+            found[f"by {n} {i}"] = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+    return found
+
+
 def at_most(rows, sides, factors, objective):
     """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
     assert min(factors) >= 0
@@ -65,33 +81,32 @@ def at_most(rows, sides, factors, objective):
     return sum((y * side for y, side in zip(factors, sides)), F(0))
 
 
-def every_ps_dsf(problem, objective, most, steps, known):
+def every_ps_dsf(problem, objective, most, steps, known=((), (), ())):
     """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
 
     A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
-    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
-    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    has no larger share than n if it demands that r. A step that is none of its `splits` has factors of its rows, row:factor, that
+    prove the bound.
     """
-    (demands, capacities, eligible, _), (full, none, used) = problem, known
-    words = next(steps).split()
-    if words[0] in ("by", "use"):
-        n, i = int(words[1]), int(words[2])
-        assert eligible[n][i]
-        assert alone(demands[n], capacities[i]) > 0
-        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
-        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
-        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways)
+    step, ways = next(steps), splits(problem, known)
+    if step in ways:
+        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways[step])
     rows, sides = ps_dsf_rows(problem, known)
-    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    given = {int(k): F(v) for k, v in (word.split(":") for word in step.split())}
     factors = [given.get(k, F(0)) for k in range(len(rows))]
-    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+    return at_most(rows, sides, factors, [v for v in objective for _ in problem[1]]) <= most
+
+
+def unit_of(n, count, sign=1):
+    """sign x_n as an objective."""
+    return [F(sign * int(m == n)) for m in range(count)]
 
 
 def ps_dsf_with_envy(problem, user, envied, most, least, steps_most, steps_least):
     """In every PS-DSF allocation one user has at most `most`, and the other at least `least`, wherever that lies."""
-    up, down = ([F(sign * int(n == m)) for n in range(len(problem[0]))] for sign, m in ((1, user), (-1, envied)))
-    assert every_ps_dsf(problem, up, most, iter(steps_most), ([], [], []))
-    assert every_ps_dsf(problem, down, -least, iter(steps_least), ([], [], []))
+    users = len(problem[0])
+    assert every_ps_dsf(problem, unit_of(user, users), most, iter(steps_most))
+    assert every_ps_dsf(problem, unit_of(envied, users, -1), -least, iter(steps_least))
     demands, weights = problem[0], problem[3]
     more = alone(demands[user], [least * q * weights[user] / weights[envied] for q in demands[envied]])
     assert more > most

@@ -20,21 +20,15 @@ weights = exact([1, 1])
 problem = (demands, capacities, eligible, weights)
 most = exact(["7/9", "14/9"])
 better = exact([["1/4", "19/36"], ["1/4", "17/12"]])
-steps = [
-    [
-        'use 0 1', '1:1/3 3:4/27 4:5/9', 'by 1 1', 'use 0 0', '0:1/45 1:7/45 3:1/5 5:4/45 6:2/5', 'use 1 0',
-        '1:1/9 2:1/6 5:2/9 6:2/3', 'by 0 0', '1:7/36 3:7/36 6:1/2 7:1/36', '1:7/36 3:7/36 6:1/2 7:1/36', 'use 0 0',
-        '0:1/45 1:7/45 3:1/5 5:4/45 6:2/5', 'use 1 0', '1:1/9 2:1/6 5:2/9 6:2/3', 'by 0 0',
-        '1:7/36 3:7/36 6:1/2 7:1/36', '1:7/36 3:7/36 6:1/2 7:1/36',
-    ],
-    [
-        'use 1 1', '0:1/2 2:19/72 4:17/36', 'by 0 1', 'use 0 0', '0:5/18 2:7/36 3:1/6 5:1/3 6:8/9', 'use 0 1',
-        '0:16/63 1:2/21 2:19/63 5:4/21 6:50/63', 'use 1 0', '1:2/9 2:1/3 5:4/9 6:2/3', 'by 0 0',
-        '0:3/10 2:3/10 7:1/5', '0:3/10 2:3/10 7:1/5', 'use 0 0', '0:5/18 2:7/36 3:1/6 5:1/3 6:8/9', 'use 0 1',
-        '0:16/63 1:2/21 2:19/63 5:4/21 6:50/63', 'use 1 0', '1:2/9 2:1/3 5:4/9 6:2/3', 'by 0 0',
-        '0:3/10 2:3/10 7:1/5', '0:3/10 2:3/10 7:1/5',
-    ],
-]
+steps = [["use 0 1", "1:1/3 3:4/27 4:5/9", "by 1 1", "use 0 0", "0:1/45 1:7/45 3:1/5 5:4/45 6:2/5", "use 1 0",
+          "1:1/9 2:1/6 5:2/9 6:2/3", "by 0 0", "1:7/36 3:7/36 6:1/2 7:1/36", "1:7/36 3:7/36 6:1/2 7:1/36", "use 0 0",
+          "0:1/45 1:7/45 3:1/5 5:4/45 6:2/5", "use 1 0", "1:1/9 2:1/6 5:2/9 6:2/3", "by 0 0",
+          "1:7/36 3:7/36 6:1/2 7:1/36", "1:7/36 3:7/36 6:1/2 7:1/36"],
+         ["use 1 1", "0:1/2 2:19/72 4:17/36", "by 0 1", "use 0 0", "0:5/18 2:7/36 3:1/6 5:1/3 6:8/9", "use 0 1",
+          "0:16/63 1:2/21 2:19/63 5:4/21 6:50/63", "use 1 0", "1:2/9 2:1/3 5:4/9 6:2/3", "by 0 0",
+          "0:3/10 2:3/10 7:1/5", "0:3/10 2:3/10 7:1/5", "use 0 0", "0:5/18 2:7/36 3:1/6 5:1/3 6:8/9", "use 0 1",
+          "0:16/63 1:2/21 2:19/63 5:4/21 6:50/63", "use 1 0", "1:2/9 2:1/3 5:4/9 6:2/3", "by 0 0",
+          "0:3/10 2:3/10 7:1/5", "0:3/10 2:3/10 7:1/5"]]
 
 
 def used(need, x, i, r):
@@ -124,6 +118,22 @@ def ps_dsf_rows(problem, known):
     return rows, sides
 
 
+def splits(problem, known):
+    """The ways to split a case by what it does not know yet, all counted from 0.
+
+    "by n i" splits it by which resource makes n content at i, "use n i" by whether n has tasks at i.
+    """
+    (demands, capacities, eligible, _), (full, none, used) = problem, known
+    places = [(n, i) for n in range(len(demands)) for i in range(len(capacities))]
+    arcs = [(n, i) for n, i in places if eligible[n][i] and alone(demands[n], capacities[i]) > 0]
+    unknown = [arc for arc in arcs if arc not in none and arc not in used]
+    found = {f"use {n} {i}": [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])] for n, i in unknown}
+    for n, i in arcs:
+        if (n, i) not in [(m, j) for m, j, _ in full]:
+            found[f"by {n} {i}"] = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+    return found
+
+
 def at_most(rows, sides, factors, objective):
     """The bound on objective . x over all x >= 0 with rows . x <= sides that these factors of the rows prove."""
     assert min(factors) >= 0
@@ -132,33 +142,31 @@ def at_most(rows, sides, factors, objective):
     return sum((y * side for y, side in zip(factors, sides)), F(0))
 
 
-def every_ps_dsf(problem, objective, most, steps, known):
+def every_ps_dsf(problem, objective, most, steps, known=((), (), ())):
     """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
 
     A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
-    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
-    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    has no larger share than n if it demands that r. A step that is none of its `splits` has factors of its rows, row:factor, that
+    prove the bound.
     """
-    (demands, capacities, eligible, _), (full, none, used) = problem, known
-    words = next(steps).split()
-    if words[0] in ("by", "use"):
-        n, i = int(words[1]), int(words[2])
-        assert eligible[n][i]
-        assert alone(demands[n], capacities[i]) > 0
-        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
-        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
-        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways)
+    step, ways = next(steps), splits(problem, known)
+    if step in ways:
+        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways[step])
     rows, sides = ps_dsf_rows(problem, known)
-    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
+    given = {int(k): F(v) for k, v in (word.split(":") for word in step.split())}
     factors = [given.get(k, F(0)) for k in range(len(rows))]
-    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+    return at_most(rows, sides, factors, [v for v in objective for _ in problem[1]]) <= most
+
+
+def unit_of(n, count, sign=1):
+    """sign x_n as an objective."""
+    return [F(sign * int(m == n)) for m in range(count)]
 
 
 def ps_dsf_without_pareto_optimality(problem, most, better, steps):
     """No PS-DSF allocation gives user n more than most_n; other feasible tasks give everybody that or more, and somebody more."""
     for n, value in enumerate(most):
-        unit = [F(int(m == n)) for m in range(len(most))]
-        assert every_ps_dsf(problem, unit, value, iter(steps[n]), ([], [], []))
+        assert every_ps_dsf(problem, unit_of(n, len(most)), value, iter(steps[n]))
     return dominating(problem, most, better)
 
 

@@ -13,7 +13,7 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-rule = 'tsf'
+rule = "tsf"
 demands = exact([[1, 1], [1, 0]])
 capacities = exact([[1, 1], [1, 0]])
 eligible = [[1, 0], [1, 1]]
@@ -109,6 +109,12 @@ def lexicographic(rule, problem, tasks, rounds):
     return all(kept) and {n for users, _ in rounds for n in users} == set(share)
 
 
+def is_dominant(problem, r):
+    """Whether a resource is dominant for all at every server they may use."""
+    demands, capacities, _, _ = problem
+    return all(capacities[i][r] == alone(demands[n], capacities[i]) * demands[n][r] for n, _, i in arcs(problem))
+
+
 def amounts(problem, tasks, r):
     """What each user has of resource r, by weight."""
     return [sum(row) * d[r] / w for row, d, w in zip(tasks, problem[0], problem[3])]
@@ -120,8 +126,7 @@ def unfair_on_a_bottleneck(rule, problem, tasks, rounds, resource, user, better)
     In `better`, which fits, the user has more of it, and nobody who has as little of it as the user, by weight, has less.
     """
     assert lexicographic(rule, problem, tasks, rounds)
-    for n, _, i in arcs(problem):
-        assert problem[1][i][resource] == alone(problem[0][n], problem[1][i]) * problem[0][n][resource]
+    assert is_dominant(problem, resource)
     assert fits(problem, better)
     have, more = amounts(problem, tasks, resource), amounts(problem, better, resource)
     assert more[user] > have[user]

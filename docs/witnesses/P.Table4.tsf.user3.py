@@ -13,7 +13,7 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-rule = 'tsf'
+rule = "tsf"
 demands = exact([["1/10", "1/10"], ["1/10", "1/5"], ["1/5", "1/10"], ["1/5", "3/10"]])
 capacities = exact([[8, 8], [34, 34], ["33/2", "33/4"], ["11/2", "33/4"]])
 eligible = [[1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]]

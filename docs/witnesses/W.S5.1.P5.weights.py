@@ -14,7 +14,7 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-rule = 'drfh'
+rule = "drfh"
 demands = exact([[1], [1]])
 capacities = exact([[1]])
 eligible = [[1], [1]]

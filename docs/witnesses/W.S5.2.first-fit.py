@@ -13,7 +13,7 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-rule = 'drfh'
+rule = "drfh"
 demands = exact([["1/5", 1], [1, "1/5"]])
 capacities = exact([[2, 12], [12, 2]])
 eligible = [[1, 1], [1, 1]]

@@ -13,13 +13,8 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-table = exact([
-    [10, "351/10", "117/5"],
-    [12, "211/5", "137/5"],
-    [14, "439/10", 28],
-    [16, "227/5", "121/5"],
-    [20, "203/5", 20],
-])
+table = exact([[10, "351/10", "117/5"], [12, "211/5", "137/5"], [14, "439/10", 28], [16, "227/5", "121/5"],
+               [20, "203/5", 20]])
 
 
 def slots_of_table_2(table):

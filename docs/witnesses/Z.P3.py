@@ -14,7 +14,7 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-rule = 'lmmf'
+rule = "lmmf"
 demands = exact([[0, 1], [2, 0], [0, 1]])
 capacities = exact([[1, 2]])
 eligible = [[1], [1], [1]]

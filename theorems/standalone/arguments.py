@@ -1,16 +1,15 @@
 """The arguments of standalone scripts, as arguments.toml has them: a check of exact data, and what makes its data of a case.
 
 A *check* is a function of exact data, of which every line is an assertion about rationals, and which returns the numbers that it
-ends with; one function serves all statements of its kind. What it needs is made of the case, by any means (`making`); what it
+ends with; one function serves all statements of its kind. What it needs is made of the case, by any means (`make`); what it
 proves does not depend on how that was made.
 """
 
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.registry import naming_the_file
@@ -19,29 +18,6 @@ from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.standalone.certificates import given
 from fairalloc.theorems.standalone.definitions import exact
 
-MODULES = "complaints equilibria lexicographic lexicographic_numbers merit_points per_server procedures slips trajectory"
-"""Of the checks and makings."""
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-CHECKS: dict[str, Callable[..., Any]] = {}
-"""By name: the functions of exact data."""
-
-MAKINGS: dict[str, Callable[..., Any]] = {}
-"""By name: the functions of a case, and of constants of an argument, that make what the record has not."""
-
-
-def check(function: Function) -> Function:
-    """Register what arguments.toml names as the check of an argument."""
-    CHECKS[function.__name__] = function
-    return function
-
-
-def making(function: Function) -> Function:
-    """Register what arguments.toml names as what makes data."""
-    MAKINGS[function.__name__] = function
-    return function
-
 
 @dataclass(frozen=True)
 class Argument:
@@ -49,7 +25,7 @@ class Argument:
 
     Attributes
     ----------
-    check, make : of CHECKS and MAKINGS, "" = nothing is made
+    check, make : MODULE.FUNCTION of this folder; "" = nothing is made
     data : constants of both
     answers : a key of ANSWERS
     sentence, formula : in English and in LaTeX; {name} stands for a number that the check returned
@@ -69,17 +45,16 @@ class Argument:
     @property
     def function(self) -> Callable[..., Any]:
         """The check."""
-        _load()
-        return CHECKS[self.check]
+        return _loaded(self.check)
 
     def made(self, case: Case) -> Mapping[str, Any]:
         """All data of a case by name."""
-        _load()
         known = given(case) | dict(self.data)
         if not self.make:
             return known
-        names = [name for name in inspect.signature(MAKINGS[self.make]).parameters if name in self.data]
-        return {**known, **MAKINGS[self.make](case, **{name: self.data[name] for name in names}), **self.data}
+        make = _loaded(self.make)
+        names = [name for name in inspect.signature(make).parameters if name in self.data]
+        return {**known, **make(case, **{name: self.data[name] for name in names}), **self.data}
 
     def found(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the check returns; AssertionError where these data do not refute the claim."""
@@ -87,12 +62,12 @@ class Argument:
         return found
 
 
-@cache
-def _load() -> None:
-    """Import the modules of the checks, which use files of the papers."""
-    for module in MODULES.split():
-        with naming_the_file(f"fairalloc.theorems.standalone.{module}"):
-            import_module(f"fairalloc.theorems.standalone.{module}")
+def _loaded(name: str) -> Callable[..., Any]:
+    """MODULE.FUNCTION, imported when it is asked for, as modules use files of the papers."""
+    module, _, function = name.partition(".")
+    with naming_the_file(f"fairalloc.theorems.standalone.{module}"):
+        found: Callable[..., Any] = getattr(import_module(f"fairalloc.theorems.standalone.{module}"), function)
+    return found
 
 
 def _arguments() -> dict[str, Argument]:
@@ -103,7 +78,7 @@ def _arguments() -> dict[str, Argument]:
         if own is not None:
             parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
             case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
-        data = {"statement": item["ids"][0]} if item.get("make") == "shown" else {}
+        data = {"statement": item["ids"][0]} if item.get("make") == "complaints.make_shown" else {}
         data |= item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
         answers, assumed = item.get("answers", ""), item.get("assumed", "")
         made = Argument(item["check"], item.get("make", ""), data, answers, item["sentence"], item["formula"], assumed, case)

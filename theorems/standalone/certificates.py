@@ -106,36 +106,34 @@ def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int,
     """Feasible tasks z (A,) in which some users together have most while others have at least so many, which must be possible."""
     arcs = exact_arcs(instance)
     kept = [[F(-int(m == n)) for m in arcs.user] for n in least]
-    sides = np.array([F(1)] * arcs.rows + [-u for u in least.values()], dtype=object)
-    cost = np.array([F(int(m in gaining)) for m in arcs.user], dtype=object)
-    best = maximum(cost, np.array(arcs.matrix() + kept, dtype=object), sides, True)
+    sides = [F(1)] * arcs.rows + [-u for u in least.values()]
+    best = exact_maximum([F(int(m in gaining)) for m in arcs.user], arcs.matrix() + kept, sides)
     assert best is not None, "a bounded program with a feasible point"
     return best
 
 
+def exact_maximum(cost: Sequence[Fraction], rows: Table, sides: Sequence[Fraction]) -> Optimum | None:
+    """The largest cost z over z >= 0 with rows z <= sides, in rationals; None where it is not bounded."""
+    objective, matrix, limits = (np.array(part, dtype=object) for part in (cost, rows, sides))
+    return maximum(objective, matrix, limits, True)
+
+
 def least_prices(demands: Any, needs: Sequence[Fraction | None], capacity: Sequence[Fraction]) -> list[Fraction]:
     """The prices of one server at which capacities cost least, and a task of user n its need or more; None = it may not run."""
-    rows = [([-q for q in d], -need) for d, need in zip(demands, needs, strict=True) if need is not None]
-    matrix, sides = np.array([row for row, _ in rows], dtype=object), np.array([side for _, side in rows], dtype=object)
-    best = maximum(np.array([-c for c in capacity], dtype=object), matrix, sides, True)
+    own = [(d, need) for d, need in zip(demands, needs, strict=True) if need is not None]
+    best = exact_maximum([-c for c in capacity], [[-q for q in d] for d, _ in own], [-need for _, need in own])
     assert best is not None, "prices that are high enough satisfy this"
     return [F(v) for v in best.z]
 
 
 def multipliers(rows: Table, sides: Sequence[Fraction], objective: Sequence[Fraction]) -> list[Fraction] | None:
     """The y >= 0 with y . rows >= objective for which y . sides is least; None where no y bounds the objective."""
-    matrix = np.array([[-row[k] for row in rows] for k in range(len(objective))], dtype=object)
-    best = maximum(np.array([-s for s in sides], dtype=object), matrix, np.array([-v for v in objective], dtype=object), True)
+    columns = [[-row[k] for row in rows] for k in range(len(objective))]
+    best = exact_maximum([-s for s in sides], columns, [-v for v in objective])
     return None if best is None else [F(v) for v in best.z]
 
 
 def farkas(rows: Table, sides: Sequence[Fraction]) -> list[Fraction] | None:
-    """The y >= 0 with y . rows >= 0 and y . sides = -1, which no x >= 0 with rows . x <= sides allows; None where there is none.
-
-    It is what max -y . sides with y . rows >= 0 and -y . sides <= 1 finds.
-    """
-    columns = [[-row[k] for row in rows] for k in range(len(rows[0]))]
-    matrix, cost = np.array([*columns, [-s for s in sides]], dtype=object), np.array([-s for s in sides], dtype=object)
-    best = maximum(cost, matrix, np.array([F(0)] * len(columns) + [F(1)], dtype=object), True)
-    assert best is not None, "y = 0 is feasible, and the value is at most 1"
-    return [F(v) for v in best.z] if best.value > 0 else None
+    """The y >= 0 with y . rows >= 0 and y . sides = -1, which no x >= 0 with rows . x <= sides allows; None = there is none."""
+    y = multipliers([[*row, side] for row, side in zip(rows, sides)], sides, [F(0)] * len(rows[0]) + [F(-1)])
+    return y if y and sum(v * side for v, side in zip(y, sides)) < 0 else None

@@ -9,9 +9,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d.complaints import all_fair, data
 from fairalloc.theorems.papers.d.trials import trials
-from fairalloc.theorems.standalone.arguments import check, making
 from fairalloc.theorems.standalone.certificates import lexicographic_answer
-from fairalloc.theorems.standalone.definitions import fair, lexicographic, listed
+from fairalloc.theorems.standalone.definitions import fair, lexicographic, listed, unit_of
 from fairalloc.theorems.standalone.every_answer import bound, bounds, part_of_the_truth
 
 F = Fraction
@@ -22,17 +21,11 @@ def matrix(d: Requests) -> Any:
     return [[part.get(j, F(0)) for j in range(d.R)] for part in d.parts]
 
 
-@making
-def of_case(case: Case) -> dict[str, Any]:
+def make_of_case(case: Case) -> dict[str, Any]:
     """The requests and entitlements of a case, and its points in fractions of requests."""
     d, arcs = data(case), exact_arcs(case.instance)
     points = [[u / q for u, q in zip(arcs.tasks(point), d.unit, strict=True)] for point in case.points]
     return {"requests": matrix(d), "entitlements": list(d.entitlement), "points": points}
-
-
-def unit_of(n: int, count: int, sign: int = 1) -> Any:
-    """sign x_n as an objective."""
-    return [F(sign * int(m == n)) for m in range(count)]
 
 
 def loads_of(requests: Any, x: Any) -> Any:
@@ -45,22 +38,19 @@ def in_brackets(**points: Any) -> Any:
     return {name: listed(point) for name, point in points.items()}
 
 
-@making
-def shown(case: Case, statement: str) -> dict[str, Any]:
+def make_shown(case: Case, statement: str) -> dict[str, Any]:
     """The data of a case with the allocations by which the statement is confirmed to be violated."""
     points = trials[statement].confirm(case).witness
-    return of_case(case) | {name: list(x) if isinstance(x, tuple | list) else x for name, x in points.items()}
+    return make_of_case(case) | {name: list(x) if isinstance(x, tuple | list) else x for name, x in points.items()}
 
 
-@making
-def dominated_pair(case: Case) -> dict[str, Any]:
+def make_dominated_pair(case: Case) -> dict[str, Any]:
     """An NJC allocation that is not Pareto optimal, and a better one."""
     found = all_fair(data(case))
     x, y = next((x, y) for x in found for y in found if x != y and all(a <= b for a, b in zip(x, y, strict=True)))
-    return of_case(case) | {"x": list(x), "better": list(y)}
+    return make_of_case(case) | {"x": list(x), "better": list(y)}
 
 
-@check
 def njc_without_pareto_optimality(requests: Any, entitlements: Any, x: Any, better: Any) -> Any:
     """The first is NJC, the second fits and gives nobody less and somebody more; entitlements add up to 1, and one is 0."""
     assert sum(entitlements) == 1
@@ -72,7 +62,6 @@ def njc_without_pareto_optimality(requests: Any, entitlements: Any, x: Any, bett
     return in_brackets(x=x, better=better, e=entitlements)
 
 
-@check
 def two_allocations(requests: Any, entitlements: Any, x: Any, other: Any) -> Any:
     """Two different NJC allocations, and the resources that are full in each; entitlements add up to 1."""
     assert sum(entitlements) == 1
@@ -83,7 +72,6 @@ def two_allocations(requests: Any, entitlements: Any, x: Any, other: Any) -> Any
     return {**in_brackets(x=x, other=other, e=entitlements), "full": full, "others": others}
 
 
-@check
 def less_of_another_bottleneck(requests: Any, entitlements: Any, x: Any) -> Any:
     """User i is cut back, asks for its entitlement of the full resource j, and gets less of it."""
     assert fair(requests, entitlements, x)
@@ -94,7 +82,6 @@ def less_of_another_bottleneck(requests: Any, entitlements: Any, x: Any) -> Any:
     return {**in_brackets(x=x), "user": i + 1, "j": j + 1, "held": held, "due": due}
 
 
-@check
 def pareto_optimum_with_complaint(requests: Any, entitlements: Any, x: Any) -> Any:
     """One resource, full, that everybody requests: more for one is less for another. Yet somebody has a complaint."""
     assert all(len(row) == 1 and row[0] > 0 for row in requests)
@@ -105,7 +92,6 @@ def pareto_optimum_with_complaint(requests: Any, entitlements: Any, x: Any) -> A
     return {**in_brackets(x=x, e=entitlements), "user": short[0] + 1}
 
 
-@check
 def entitlement_missed(requests: Any, entitlements: Any, x: Any) -> Any:
     """An NJC allocation in which somebody has x_i r_ij = e_i for no resource j."""
     assert fair(requests, entitlements, x)
@@ -113,7 +99,6 @@ def entitlement_missed(requests: Any, entitlements: Any, x: Any) -> Any:
     return {"x": listed(x), "user": missed[0] + 1, "e": entitlements[missed[0]]}
 
 
-@check
 def njc_with_envy(requests: Any, entitlements: Any, x: Any) -> Any:
     """An NJC allocation for equal entitlements, and what each could have with the bundle of another."""
     assert fair(requests, entitlements, x)
@@ -125,7 +110,6 @@ def njc_with_envy(requests: Any, entitlements: Any, x: Any) -> Any:
     return {"x": listed(x), "user": n + 1, "envied": m + 1, "have": x[n], "more": worth[n, m]}
 
 
-@check
 def imitation_without_gain(requests: Any, entitlements: Any, x: Any, after: Any, user: int, envied: int) -> Any:
     """NJC allocations before and after the user requests what the envied one does; by these it need not gain."""
     copied = [requests[envied] if n == user else row for n, row in enumerate(requests)]
@@ -137,7 +121,6 @@ def imitation_without_gain(requests: Any, entitlements: Any, x: Any, after: Any,
     return {**in_brackets(x=x, after=after), "user": user + 1, "envied": envied + 1, "have": x[user], "got": got}
 
 
-@check
 def njc_that_is_not_drf(requests: Any, entitlements: Any, x: Any, better: Any) -> Any:
     """One dominant resource for all. Sorted shares x_i max_j r_ij / e_i are lexicographically largest in DRF."""
     assert any(all(row[j] == max(row) for row in requests) for j in range(len(requests[0])))
@@ -149,18 +132,16 @@ def njc_that_is_not_drf(requests: Any, entitlements: Any, x: Any, better: Any) -
     return in_brackets(x=x, better=better, shares=shares[0], others=shares[1])
 
 
-@making
-def two_reports(case: Case, sign: int) -> dict[str, Any]:
+def make_two_reports(case: Case, sign: int) -> dict[str, Any]:
     """Requests by the truth and as reported, and factors of the bounds on the user's part in both."""
     assert case.misreport is not None, "the statement is about misreports"
     (n,), size = case.misreport.users, case.instance.N
-    before, after = (of_case(Case(one, parameters=case.parameters)) for one in (case.instance, case.reported))
+    before, after = (make_of_case(Case(one, parameters=case.parameters)) for one in (case.instance, case.reported))
     most = bounds(before["requests"], before["entitlements"], unit_of(n, size, sign))
     least = bounds(after["requests"], after["entitlements"], unit_of(n, size, -sign))
     return before | {"reported": after["requests"], "user": n, "most_before": most, "least_after": least}
 
 
-@check
 def misreport_over_all(
     requests: Any, reported: Any, entitlements: Any, user: int, sign: int, most_before: Any, least_after: Any
 ) -> Any:
@@ -168,24 +149,22 @@ def misreport_over_all(
 
     By what it reports the user gets x'_i; of its request it can run x'_i times the least r'_ij / r_ij over what it needs.
     """
-    up, down = ([F(way * int(n == user)) for n in range(len(requests))] for way in (sign, -sign))
+    up, down = unit_of(user, len(requests), sign), unit_of(user, len(requests), -sign)
     before = sign * bound(requests, entitlements, up, most_before)
     after = part_of_the_truth(-sign * bound(reported, entitlements, down, least_after), reported[user], requests[user])
     assert sign * (after - before) > 0
     return {"user": user + 1, "before": before, "after": after}
 
 
-@making
-def used_and_drf(case: Case, sign: int) -> dict[str, Any]:
+def make_used_and_drf(case: Case, sign: int) -> dict[str, Any]:
     """DRF of the requests, and factors of the bound on the mean utilisation of NJC."""
-    found = of_case(case)
+    found = make_of_case(case)
     requests, count = found["requests"], len(found["requests"][0])
     fairest = lexicographic_answer(Instance(requests, [[F(1)] * count], weights=found["entitlements"]), "drf")
     share = [F(sign) * sum(row) / count for row in requests]
     return found | fairest | {"proofs": bounds(requests, found["entitlements"], share)}
 
 
-@check
 def used_by_all(rule: str, requests: Any, entitlements: Any, sign: int, tasks: Any, rounds: Any, proofs: Any) -> Any:
     """The mean of the used parts of all resources, in all NJC allocations and in the only DRF allocation, of requests."""
     count = len(requests[0])
@@ -198,23 +177,20 @@ def used_by_all(rule: str, requests: Any, entitlements: Any, sign: int, tasks: A
     return {"njc": njc, "drf": drf}
 
 
-@making
-def only_one(case: Case) -> dict[str, Any]:
+def make_only_one(case: Case) -> dict[str, Any]:
     """The only NJC allocation, and factors of the bounds on each x_i from above and below."""
-    made, (x,) = of_case(case), all_fair(data(case))
+    made, (x,) = make_of_case(case), all_fair(data(case))
     requests, e, size = made["requests"], made["entitlements"], len(x)
     upper, lower = ([bounds(requests, e, unit_of(n, size, sign)) for n in range(size)] for sign in (1, -1))
     return made | {"x": list(x), "upper": upper, "lower": lower}
 
 
-@check
 def numerator_that_does_not_vanish(requests: Any, entitlements: Any, x: Any, upper: Any, lower: Any) -> Any:
     """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below."""
     assert fair(requests, entitlements, x)
     for n, value in enumerate(x):
-        unit = [F(int(m == n)) for m in range(len(x))]
-        assert bound(requests, entitlements, unit, upper[n]) == value
-        assert bound(requests, entitlements, [-v for v in unit], lower[n]) == -value
+        assert bound(requests, entitlements, unit_of(n, len(x)), upper[n]) == value
+        assert bound(requests, entitlements, unit_of(n, len(x), -1), lower[n]) == -value
     full = [j for j, load in enumerate(loads_of(requests, x)) if load == 1]
     gaps = {(n, j): x[n] * requests[n][j] - entitlements[n] for n in range(len(x)) for j in full}
     n, j = max(gaps, key=lambda place: abs(gaps[place]))

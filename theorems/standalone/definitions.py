@@ -26,6 +26,11 @@ def listed(numbers: Any) -> str:
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
+def unit_of(n: int, count: int, sign: int = 1) -> Any:
+    """sign x_n as an objective."""
+    return [F(sign * int(m == n)) for m in range(count)]
+
+
 def alone(demand: Any, capacity: Any) -> Any:
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)

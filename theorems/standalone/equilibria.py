@@ -7,7 +7,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best
-from fairalloc.theorems.standalone.arguments import check, making
 from fairalloc.theorems.standalone.certificates import by_place, given, least_prices, lexicographic_answer, rounded
 from fairalloc.theorems.standalone.definitions import (
     alone,
@@ -25,13 +24,12 @@ from fairalloc.theorems.standalone.definitions import (
     virtual_shares,
 )
 from fairalloc.theorems.standalone.merit import full_resources
-from fairalloc.theorems.standalone.per_server import of_ps_dsf
+from fairalloc.theorems.standalone.per_server import make_of_ps_dsf
 
 F = Fraction
-NOTHING = F(0)
 
 
-def priced(instance: Instance, tasks: Any, alpha: int, B: Fraction = NOTHING) -> Any:
+def priced(instance: Instance, tasks: Any, alpha: int, B: Any = 0) -> Any:
     """The prices of an equilibrium by server and resource, for g' = z^-alpha + B / z."""
     problem = given(Case(instance))["problem"]
     z, found = virtual_shares(problem, tasks), []
@@ -44,8 +42,7 @@ def priced(instance: Instance, tasks: Any, alpha: int, B: Fraction = NOTHING) ->
     return found
 
 
-@making
-def simple_equilibrium(case: Case, alpha: int) -> dict[str, Any]:
+def make_simple_equilibrium(case: Case, alpha: int) -> dict[str, Any]:
     """The solver's answer where simple fractions are the answer; its prices."""
     tasks = rounded(case.instance, "alpha-pf-vds", alpha=alpha)
     return {"tasks": tasks, "prices": priced(case.instance, tasks, alpha)}
@@ -60,14 +57,12 @@ def nash(instance: Instance) -> dict[str, Any]:
 # ---- Nash bargaining ------------------------------------------------------------------------------------------------------
 
 
-@making
-def nash_for_both(case: Case) -> dict[str, Any]:
+def make_nash_for_both(case: Case) -> dict[str, Any]:
     """The Nash bargain for the truth and for the reported demands."""
     after = nash(case.reported)
     return nash(case.instance) | {"tasks_after": after["tasks"], "prices_after": after["prices"]}
 
 
-@check
 def nash_misreport(
     problem: Any, report: Any, misreporting: Any, tasks: Any, prices: Any, tasks_after: Any, prices_after: Any
 ) -> Any:
@@ -79,13 +74,11 @@ def nash_misreport(
     return {"user": n + 1, "have": sum(tasks[n]), "more": more}
 
 
-@making
-def nash_and_lmmf(case: Case) -> dict[str, Any]:
+def make_nash_and_lmmf(case: Case) -> dict[str, Any]:
     """The Nash bargain and LMMF."""
     return nash(case.instance) | {"better": lexicographic_answer(case.instance, "lmmf")["tasks"]}
 
 
-@check
 def nash_bargain_that_is_not_lmmf(problem: Any, tasks: Any, prices: Any, better: Any) -> Any:
     """The only Nash bargain, and tasks that fit whose sorted utilities are lexicographically larger."""
     assert bargain(problem, tasks, prices)
@@ -95,7 +88,6 @@ def nash_bargain_that_is_not_lmmf(problem: Any, tasks: Any, prices: Any, better:
     return {"have": listed(have), "better": listed(more)}
 
 
-@check
 def utility_of_proposition_7(problem: Any, reported: Any, tasks: Any, prices: Any) -> Any:
     """NB after the misreport, the only one: each user spends 1 at prices at which everything costs 2."""
     report = (reported, *problem[1:])
@@ -106,7 +98,6 @@ def utility_of_proposition_7(problem: Any, reported: Any, tasks: Any, prices: An
     return {"bundle": listed(bundle), "worth": alone(problem[0][1], bundle)}
 
 
-@check
 def equilibrium_with_envy(problem: Any, alpha: int, tasks: Any, prices: Any) -> Any:
     """What another has in all, wherever it lies, would be worth more tasks. For alpha = 1 every equilibrium is a Nash bargain."""
     assert alpha == 1
@@ -117,8 +108,7 @@ def equilibrium_with_envy(problem: Any, alpha: int, tasks: Any, prices: Any) -> 
 # ---- alpha below 1 --------------------------------------------------------------------------------------------------------
 
 
-@making
-def vertex(case: Case) -> dict[str, Any]:
+def make_vertex(case: Case) -> dict[str, Any]:
     """Tasks at which as many resources are full as users are served, and bounds on z^-alpha, of which a power is rational."""
     alpha, problem, bounds = F(str(case.parameters["alpha"])), given(case)["problem"], []
     tasks = [sum(row) for row in rounded(case.instance, "alpha-pf-vds", alpha=float(alpha))]
@@ -130,14 +120,12 @@ def vertex(case: Case) -> dict[str, Any]:
     return {"alpha": alpha, "x": tasks, "bounds": bounds}
 
 
-@check
 def equilibrium_without_sharing_incentive(problem: Any, alpha: Any, x: Any, bounds: Any) -> Any:
     """One server, where the equilibrium is unique, for it is the maximum of a strictly concave function."""
     assert vertex_equilibrium(problem, alpha, x, bounds)
     return short_of_its_part(problem, problem[3], [[v] for v in x])
 
 
-@check
 def equilibrium_below_1_with_envy(problem: Any, alpha: Any, x: Any, bounds: Any) -> Any:
     """One server, where the equilibrium is unique, for it is the maximum of a strictly concave function."""
     assert vertex_equilibrium(problem, alpha, x, bounds)
@@ -147,15 +135,13 @@ def equilibrium_below_1_with_envy(problem: Any, alpha: Any, x: Any, bounds: Any)
 # ---- several equilibria ---------------------------------------------------------------------------------------------------
 
 
-@making
-def two_points(case: Case) -> dict[str, Any]:
+def make_two_points(case: Case) -> dict[str, Any]:
     """Both points with their prices."""
     tasks, other = given(case)["points"]
     prices = [priced(case.instance, x, int(case.parameters["alpha"])) for x in (tasks, other)]
     return {"tasks": tasks, "other_tasks": other, "prices": prices[0], "other_prices": prices[1]}
 
 
-@check
 def two_equilibria_at_ties(problem: Any, alpha: int, tasks: Any, prices: Any, other_tasks: Any, other_prices: Any) -> Any:
     """Two equilibria of g' = z^-alpha with different totals."""
     assert game(problem, lambda z: z**-alpha, tasks, prices)
@@ -165,8 +151,7 @@ def two_equilibria_at_ties(problem: Any, alpha: int, tasks: Any, prices: Any, ot
     return {"first": first, "second": second}
 
 
-@making
-def two_equilibria(case: Case) -> dict[str, Any]:
+def make_two_equilibria(case: Case) -> dict[str, Any]:
     """B, and two isolated solutions of (28)-(29) with their prices."""
     pair, alpha = two_best(case), int(case.parameters["alpha"])
     made: dict[str, Any] = {"B": pair.B}
@@ -176,7 +161,6 @@ def two_equilibria(case: Case) -> dict[str, Any]:
     return made
 
 
-@check
 def two_isolated_equilibria(
     problem: Any, alpha: int, B: Any, tasks: Any, prices: Any, other_tasks: Any, other_prices: Any
 ) -> Any:
@@ -203,7 +187,6 @@ def two_isolated_equilibria(
     return {"first": first, "second": second}
 
 
-@check
 def unbounded_multiplier(problem: Any, tasks: Any, prices: Any) -> Any:
     """A resource that a server does not have: nobody who may run there demands it, and its multiplier occurs in no condition."""
     demands, capacities, eligible, _ = problem
@@ -218,13 +201,11 @@ def unbounded_multiplier(problem: Any, tasks: Any, prices: Any) -> Any:
 # ---- K 6.2 ----------------------------------------------------------------------------------------------------------------
 
 
-@making
-def at_two_alphas(case: Case) -> dict[str, Any]:
+def make_at_two_alphas(case: Case) -> dict[str, Any]:
     """The equilibrium of alpha = 1, and the answer of PS-DSF, which is that of alpha = infinity."""
-    return simple_equilibrium(case, 1) | {"tasks_at_infinity": of_ps_dsf(case)["tasks"]}
+    return make_simple_equilibrium(case, 1) | {"tasks_at_infinity": make_of_ps_dsf(case)["tasks"]}
 
 
-@check
 def less_utilisation(problem: Any, tasks: Any, prices: Any, tasks_at_infinity: Any) -> Any:
     """One server, where the tasks of the equilibrium are unique: a strictly concave program, and max-min fair shares."""
     (capacity,), used = problem[1], []
@@ -237,10 +218,9 @@ def less_utilisation(problem: Any, tasks: Any, prices: Any, tasks_at_infinity: A
     return {"one": used[0], "infinite": used[1]}
 
 
-@making
-def one_full_resource(case: Case) -> dict[str, Any]:
+def make_one_full_resource(case: Case) -> dict[str, Any]:
     """The equilibrium of alpha = 1, where one resource is full, and a point beyond that of alpha = 3 where it is full too."""
-    made = simple_equilibrium(case, 1)
+    made = make_simple_equilibrium(case, 1)
     tasks, (d, e), (capacity,) = made["tasks"], *(given(case)["problem"][k] for k in (0, 1))
     r = full_resources(given(case)["problem"], tasks, 0)[0]
     first = F(str(solve(case.instance, "alpha-pf-vds", alpha=3, accuracy="high").x[0]))
@@ -248,7 +228,6 @@ def one_full_resource(case: Case) -> dict[str, Any]:
     return made | {"beyond": [[far], [(capacity[r] - far * d[r]) / e[r]]]}
 
 
-@check
 def less_utilisation_than_at_3(problem: Any, tasks: Any, prices: Any, beyond: Any) -> Any:
     """Two users of one server, where the tasks of the equilibrium are unique. At alpha = 3 they lie between tasks and beyond.
 
@@ -271,10 +250,9 @@ def less_utilisation_than_at_3(problem: Any, tasks: Any, prices: Any, beyond: An
     return {"one": used[0], "three": used[1]}
 
 
-@making
-def bracket(case: Case) -> dict[str, Any]:
+def make_bracket(case: Case) -> dict[str, Any]:
     """The equilibrium of alpha = 1, and points on both sides of that of alpha = 3, on the line where both resources are full."""
-    made = simple_equilibrium(case, 1)
+    made = make_simple_equilibrium(case, 1)
     (a, b, c), (e, f, g) = zip(*(rows[0] for rows in case.instance.exact.demands), strict=True)
     step = (b * g - c * f, c * e - a * g, a * f - b * e)
     found = solve(case.instance, "alpha-pf-vds", alpha=3, accuracy="high").x
@@ -292,7 +270,6 @@ def deviation_of(problem: Any, tasks: Any) -> Any:
     return sum(w * v for w, v in zip(weights, own)) / sum(weights)
 
 
-@check
 def more_deviation(problem: Any, tasks: Any, prices: Any, low: Any, high: Any) -> Any:
     """One server, where the tasks of the equilibrium are unique. At alpha = 3 these are between low and high.
 

@@ -5,20 +5,15 @@ point is above the bound is split, by the arc or the choice of a resource whose 
 """
 
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from fairalloc.analysis.linear import maximum
-from fairalloc.theorems.standalone.certificates import farkas, multipliers
+from fairalloc.theorems.standalone.certificates import exact_maximum, farkas, multipliers
 from fairalloc.theorems.standalone.definitions import alone
 
 F = Fraction
-Known: TypeAlias = tuple[list[tuple[int, int, int]], list[tuple[int, int]], list[tuple[int, int]]]
-
-NOTHING: Known = ([], [], [])
-"""What the first case knows."""
-
 ROUNDING = 1e-7
 """Of the values of linear programs in floating point."""
 
@@ -34,26 +29,36 @@ def at_most(rows: Any, sides: Any, factors: Any, objective: Any) -> Any:
 # ---- PS-DSF ---------------------------------------------------------------------------------------------------------------
 
 
-def every_ps_dsf(problem: Any, objective: Any, most: Any, steps: Any, known: Any) -> Any:
+def every_ps_dsf(problem: Any, objective: Any, most: Any, steps: Any, known: Any = ((), (), ())) -> Any:
     """For every PS-DSF allocation sum_n objective_n x_n <= most, by cases, which are read from the steps one after the other.
 
     A case knows full resources r of server i that make n content there (n, i, r), arcs (m, i) with no task, and others, where m
-    has no larger share than n if it demands that r. "by n i" splits it by which resource it is for n at i, "use m i" by whether
-    m has tasks at i, all counted from 0. A case that is not split has factors of its rows, row:factor, that prove the bound.
+    has no larger share than n if it demands that r. A step that is none of its `splits` has factors of its rows, row:factor, that
+    prove the bound.
+    """
+    step, ways = next(steps), splits(problem, known)
+    if step in ways:
+        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways[step])
+    rows, sides = ps_dsf_rows(problem, known)
+    given = {int(k): F(v) for k, v in (word.split(":") for word in step.split())}
+    factors = [given.get(k, F(0)) for k in range(len(rows))]
+    return at_most(rows, sides, factors, [v for v in objective for _ in problem[1]]) <= most
+
+
+def splits(problem: Any, known: Any) -> dict[str, Any]:
+    """The ways to split a case by what it does not know yet, all counted from 0.
+
+    "by n i" splits it by which resource makes n content at i, "use n i" by whether n has tasks at i.
     """
     (demands, capacities, eligible, _), (full, none, used) = problem, known
-    words = next(steps).split()
-    if words[0] in ("by", "use"):
-        n, i = int(words[1]), int(words[2])
-        assert eligible[n][i]
-        assert alone(demands[n], capacities[i]) > 0
-        ways = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
-        ways = ways if words[0] == "by" else [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])]
-        return all(every_ps_dsf(problem, objective, most, steps, way) for way in ways)
-    rows, sides = ps_dsf_rows(problem, known)
-    given = {int(word.split(":")[0]): F(word.split(":")[1]) for word in words}
-    factors = [given.get(k, F(0)) for k in range(len(rows))]
-    return at_most(rows, sides, factors, [v for v in objective for _ in capacities]) <= most
+    places = [(n, i) for n in range(len(demands)) for i in range(len(capacities))]
+    arcs = [(n, i) for n, i in places if eligible[n][i] and alone(demands[n], capacities[i]) > 0]
+    unknown = [arc for arc in arcs if arc not in none and arc not in used]
+    found = {f"use {n} {i}": [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])] for n, i in unknown}
+    for n, i in arcs:
+        if (n, i) not in [(m, j) for m, j, _ in full]:
+            found[f"by {n} {i}"] = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
+    return found
 
 
 def ps_dsf_rows(problem: Any, known: Any) -> Any:
@@ -142,11 +147,11 @@ def bounds(requests: Any, entitlements: Any, objective: Any) -> Any:
     return found
 
 
-def ps_dsf_steps(problem: Any, objective: list[F], most: F, known: Known = NOTHING) -> list[str]:
+def ps_dsf_steps(problem: Any, objective: list[F], most: F, known: Any = ((), (), ())) -> list[str]:
     """The steps of `every_ps_dsf`, by branch and bound; a step of a case that is not split is the least sum of factors."""
     worth = [v for v in objective for _ in problem[1]]
 
-    def excess(way: Known) -> float:
+    def excess(way: Any) -> float:
         """How much the largest objective of a case is above the bound, in floating point; 0 where it has no allocation."""
         rows, sides = ps_dsf_rows(problem, way)
         best = maximum(np.array(worth, dtype=float), np.array(rows, dtype=float), np.array(sides, dtype=float), False)
@@ -154,23 +159,9 @@ def ps_dsf_steps(problem: Any, objective: list[F], most: F, known: Known = NOTHI
 
     if excess(known) <= ROUNDING:
         rows, sides = ps_dsf_rows(problem, known)
-        matrix = [*([-row[k] for row in rows] for k in range(len(worth))), sides]
-        limits, cost = np.array([*(-v for v in worth), most], dtype=object), np.array([F(-1)] * len(rows), dtype=object)
-        least = maximum(cost, np.array(matrix, dtype=object), limits, True)
+        columns = [[-row[k] for row in rows] for k in range(len(worth))]
+        least = exact_maximum([F(-1)] * len(rows), [*columns, sides], [*(-v for v in worth), most])
         assert least is not None, "the value of the case is at most the bound"
         return [" ".join(f"{k}:{v}" for k, v in enumerate(least.z) if v)]
     split, ways = min(splits(problem, known).items(), key=lambda each: sum(map(excess, each[1])))
     return [split, *(step for way in ways for step in ps_dsf_steps(problem, objective, most, way))]
-
-
-def splits(problem: Any, known: Known) -> dict[str, list[Known]]:
-    """The cases that a case can be split into, by the word of its step: by what it does not know yet."""
-    (demands, capacities, eligible, _), (full, none, used) = problem, known
-    places = [(n, i) for n in range(len(demands)) for i in range(len(capacities))]
-    arcs = [(n, i) for n, i in places if eligible[n][i] and alone(demands[n], capacities[i]) > 0]
-    unknown = [arc for arc in arcs if arc not in none and arc not in used]
-    found = {f"use {n} {i}": [(full, [*none, (n, i)], used), (full, none, [*used, (n, i)])] for n, i in unknown}
-    for n, i in arcs:
-        if (n, i) not in [(m, j) for m, j, _ in full]:
-            found[f"by {n} {i}"] = [([*full, (n, i, r)], none, used) for r, q in enumerate(demands[n]) if q]
-    return found

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.standalone.arguments import check, making
 from fairalloc.theorems.standalone.certificates import by_place, given, lexicographic_answer, most_tasks, of_eligible
 from fairalloc.theorems.standalone.definitions import (
     alone,
@@ -25,35 +24,30 @@ from fairalloc.theorems.standalone.definitions import (
 F = Fraction
 
 
-@making
-def answer(case: Case, rule: str, mechanism: str = "") -> dict[str, Any]:
+def make_answer(case: Case, rule: str, mechanism: str = "") -> dict[str, Any]:
     """The answer of the mechanism whose shares are those of a rule, by default of the same name."""
     return lexicographic_answer(case.instance, mechanism or rule)
 
 
-@making
-def answers(case: Case, rule: str) -> dict[str, Any]:
+def make_answers(case: Case, rule: str) -> dict[str, Any]:
     """The same, and the answer to the misreport."""
     after = lexicographic_answer(case.reported, rule)
-    return answer(case, rule) | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
+    return make_answer(case, rule) | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
 
 
-@making
-def answer_and_parts(case: Case, rule: str, equal: bool) -> dict[str, Any]:
+def make_answer_and_parts(case: Case, rule: str, equal: bool) -> dict[str, Any]:
     """The answer, and what parts of everything users are entitled to: equal ones, or by weight."""
-    return answer(case, rule) | {"parts": [F(1)] * case.instance.N if equal else list(case.instance.exact.weights)}
+    return make_answer(case, rule) | {"parts": [F(1)] * case.instance.N if equal else list(case.instance.exact.weights)}
 
 
-@making
-def answer_and_drfh(case: Case, rule: str) -> dict[str, Any]:
+def make_answer_and_drfh(case: Case, rule: str) -> dict[str, Any]:
     """The answer, and that of DRFH."""
-    return answer(case, rule) | {"better": lexicographic_answer(case.instance, "drfh")["tasks"]}
+    return make_answer(case, rule) | {"better": lexicographic_answer(case.instance, "drfh")["tasks"]}
 
 
-@making
-def more_of_the_bottleneck(case: Case, rule: str) -> dict[str, Any]:
+def make_more_of_the_bottleneck(case: Case, rule: str) -> dict[str, Any]:
     """The answer, and tasks in which a user has more of the bottleneck and none with as little has less."""
-    found, instance, problem = answer(case, rule), case.instance, given(case)["problem"]
+    found, instance, problem = make_answer(case, rule), case.instance, given(case)["problem"]
     r = next(r for r in range(instance.R) if is_dominant(problem, r))
     amount = amounts(problem, found["tasks"], r)
     for n in range(instance.N):
@@ -64,7 +58,6 @@ def more_of_the_bottleneck(case: Case, rule: str) -> dict[str, Any]:
     raise AssertionError("the answer is max-min fair on the bottleneck")
 
 
-@check
 def less_than_its_part(rule: str, problem: Any, parts: Any, tasks: Any, rounds: Any) -> Any:
     """All answers of the rule have these totals; no server is idle."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -78,15 +71,13 @@ def is_dominant(problem: Any, r: int) -> bool:
     return all(capacities[i][r] == alone(demands[n], capacities[i]) * demands[n][r] for n, _, i in arcs(problem))
 
 
-@check
 def unfair_on_a_bottleneck(rule: str, problem: Any, tasks: Any, rounds: Any, resource: int, user: int, better: Any) -> Any:
     """All answers of the rule have these totals; one resource is dominant for all at every server they may use (K Def. 2).
 
     In `better`, which fits, the user has more of it, and nobody who has as little of it as the user, by weight, has less.
     """
     assert lexicographic(rule, problem, tasks, rounds)
-    for n, _, i in arcs(problem):
-        assert problem[1][i][resource] == alone(problem[0][n], problem[1][i]) * problem[0][n][resource]
+    assert is_dominant(problem, resource)
     assert fits(problem, better)
     have, more = amounts(problem, tasks, resource), amounts(problem, better, resource)
     assert more[user] > have[user]
@@ -94,7 +85,6 @@ def unfair_on_a_bottleneck(rule: str, problem: Any, tasks: Any, rounds: Any, res
     return {"user": user + 1, "resource": resource + 1, "have": have[user], "more": more[user]}
 
 
-@check
 def unfair_in_the_virtual_server(rule: str, problem: Any, tasks: Any, rounds: Any, better: Any) -> Any:
     """All have the same dominant resource in the virtual server of all servers."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -106,7 +96,6 @@ def unfair_in_the_virtual_server(rule: str, problem: Any, tasks: Any, rounds: An
     return {"resource": r + 1, "have": have, "more": more}
 
 
-@check
 def less_than_alone(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """All have the same global dominant resource."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -120,7 +109,6 @@ def less_than_alone(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     return {"user": n + 1, "resource": common + 1, "have": have[n], "part": part[n]}
 
 
-@check
 def envy_in_a_pool(rule: str, problem: Any, tasks: Any, rounds: Any, leftovers: int) -> Any:
     """Users with one demand vector each hold what their tasks take, and one also what is left where leftovers are given away.
 
@@ -136,7 +124,6 @@ def envy_in_a_pool(rule: str, problem: Any, tasks: Any, rounds: Any, leftovers: 
     return {**found, "have": found["have"] / w, "more": found["more"] / w}
 
 
-@check
 def misreport_that_helps(
     rule: str,
     problem: Any,
@@ -158,7 +145,6 @@ def misreport_that_helps(
     return {"user": n + 1, "have": sum(tasks[n]), "more": better_off(arcs(problem), bundle, n, sum(tasks[n]))}
 
 
-@check
 def coalition_without_loss(
     rule: str, problem: Any, report: Any, misreporting: Any, tasks: Any, rounds: Any, tasks_after: Any, rounds_after: Any
 ) -> Any:
@@ -176,31 +162,12 @@ def coalition_without_loss(
     return {"user": n + 1, "have": sum(tasks[n]), "more": sum(tasks_after[n]), "coalition": told}
 
 
-@making
-def two_sets_of_servers(case: Case) -> dict[str, Any]:
+def make_two_sets_of_servers(case: Case) -> dict[str, Any]:
     """The answers for the servers that a user may use, and for those that it says it may use."""
     before, after = (lexicographic_answer(of_eligible(instance), "drfh") for instance in (case.instance, case.reported))
     return before | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
 
 
-@check
-def servers_that_are_misreported(
-    rule: str, problem: Any, report: Any, misreporting: Any, tasks: Any, rounds: Any, tasks_after: Any, rounds_after: Any
-) -> Any:
-    """Shares of the dominant resource over the servers that a user says it may use; the totals are unique before and after.
-
-    What the user gets on a server that it may not use is of no use to it; here nothing fits there, so all it gets is.
-    """
-    assert lexicographic(rule, problem, tasks, rounds)
-    assert lexicographic(rule, report, tasks_after, rounds_after)
-    (n,) = misreporting
-    new = [i for i, (a, b) in enumerate(zip(problem[2][n], report[2][n])) if b and not a]
-    assert all(alone(problem[0][n], problem[1][i]) == 0 for i in new)
-    assert sum(tasks_after[n]) > sum(tasks[n])
-    return {"user": n + 1, "have": sum(tasks[n]), "more": sum(tasks_after[n])}
-
-
-@check
 def lemma_4_with_leftovers(rule: str, problem: Any, report: Any, misreporting: Any, tasks: Any, rounds: Any) -> Any:
     """LMMF by Definition 1, where the user is also given all that nobody's tasks use."""
     assert lexicographic(rule, problem, tasks, rounds)

@@ -4,7 +4,6 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.standalone.arguments import check, making
 from fairalloc.theorems.standalone.certificates import by_place, given, lexicographic_answer, most_tasks, rational_answer
 from fairalloc.theorems.standalone.definitions import (
     alone,
@@ -18,13 +17,12 @@ from fairalloc.theorems.standalone.definitions import (
     unit,
     whole_tasks,
 )
-from fairalloc.theorems.standalone.lexicographic import answer
+from fairalloc.theorems.standalone.lexicographic import make_answer
 
 F = Fraction
 
 
-@making
-def mmf_prices(case: Case) -> dict[str, Any]:
+def make_mmf_prices(case: Case) -> dict[str, Any]:
     """The prices of the first round of LMMF, scaled so that a task of everybody together costs 1; and LMMF's tasks."""
     made = lexicographic_answer(case.instance, "lmmf")
     (prices,) = made["rounds"][0][1]
@@ -32,7 +30,6 @@ def mmf_prices(case: Case) -> dict[str, Any]:
     return {"prices": [p / whole for p in prices], "better": made["tasks"]}
 
 
-@check
 def mmf_without_pareto_optimality(problem: Any, points: Any, prices: Any, better: Any) -> Any:
     """The point is max-min fair: at these prices the pool costs the least utility, and a task for everybody 1 or more."""
     (Y,), need = points, arcs(problem)
@@ -45,8 +42,7 @@ def mmf_without_pareto_optimality(problem: Any, points: Any, prices: Any, better
     return {"least": least, **dominating(problem, [sum(row) for row in Y], better)}
 
 
-@making
-def each_server_alone(case: Case) -> dict[str, Any]:
+def make_each_server_alone(case: Case) -> dict[str, Any]:
     """Tasks of DRF on each server by itself, and feasible ones with more for somebody and less for nobody."""
     instance, made = case.instance, rational_answer(case.instance, "drf-per-server")
     tasks = by_place(instance, made.x)
@@ -54,20 +50,17 @@ def each_server_alone(case: Case) -> dict[str, Any]:
     return {"tasks": tasks, "better": by_place(instance, better.z)}
 
 
-@check
 def drf_per_server_without_pareto_optimality(problem: Any, tasks: Any, better: Any) -> Any:
     """DRF on each server by itself: these tasks and no others."""
     assert drf_per_server(problem, tasks)
     return dominating(problem, [sum(x) for x in tasks], better)
 
 
-@making
-def answer_and_each_server(case: Case, rule: str) -> dict[str, Any]:
+def make_answer_and_each_server(case: Case, rule: str) -> dict[str, Any]:
     """The answer, and DRF on each server by itself."""
-    return answer(case, rule) | {"other_tasks": each_server_alone(case)["tasks"]}
+    return make_answer(case, rule) | {"other_tasks": make_each_server_alone(case)["tasks"]}
 
 
-@check
 def low_utilisation(rule: str, problem: Any, tasks: Any, rounds: Any, other_tasks: Any) -> Any:
     """The totals are these in all answers of both."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -79,7 +72,6 @@ def low_utilisation(rule: str, problem: Any, tasks: Any, rounds: Any, other_task
     return {"ratio": ratio}
 
 
-@check
 def left_in_the_pool(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """DRF in one pool: max-min fair dominant shares."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -88,7 +80,6 @@ def left_in_the_pool(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     return {"tasks": " and ".join(str(x[0]) for x in tasks), "left": left}
 
 
-@check
 def user_3_of_table_4(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """TSF on the four classes of servers, with the capacities of all servers of a class."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -96,7 +87,6 @@ def user_3_of_table_4(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     return {"tasks": sum(tasks[2])}
 
 
-@check
 def utility_of_proposition_8(rule: str, problem: Any, tasks: Any, rounds: Any, bundle: Any) -> Any:
     """(1, 0, 0) is what LMMF leaves to user 2 when user 1 has all it can use, and one of user 2's demand vectors."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -106,7 +96,6 @@ def utility_of_proposition_8(rule: str, problem: Any, tasks: Any, rounds: Any, b
     return {"worth": sum(tasks[1])}
 
 
-@check
 def packing_of_fig_1(problem: Any, tasks: Any) -> Any:
     """Both packings fit; a task is one of the user's demand vectors, so the utility is the number of tasks."""
     printed = [[F(5), F(1), F("5/2")]]
@@ -116,14 +105,12 @@ def packing_of_fig_1(problem: Any, tasks: Any) -> Any:
     return {"printed": sum(printed[0]), "better": listed(tasks[0]), "value": sum(tasks[0])}
 
 
-@making
-def half_of_user_1(case: Case) -> dict[str, Any]:
+def make_half_of_user_1(case: Case) -> dict[str, Any]:
     """Half of the tasks that user 1 can run alone."""
     pool, (row, *_) = case.instance.exact.capacities[0], case.instance.exact.demands[0]
     return {"x": min(c / d for c, d in zip(pool, row, strict=True)) / 2}
 
 
-@check
 def least_utility_without_a_largest(demands: Any, capacities: Any, x: Any) -> Any:
     """Utilities are f of what the tasks take, f(c) = c_1 + c_2, and 10 more where c_1 > 0: concave, and rising along rays.
 
@@ -141,16 +128,14 @@ def least_utility_without_a_largest(demands: Any, capacities: Any, x: Any) -> An
     return {"tasks": x, "least": least, "better": better, "room": room, "need": second}
 
 
-@making
-def pool_and_prices(case: Case) -> dict[str, Any]:
+def make_pool_and_prices(case: Case) -> dict[str, Any]:
     """DRF in the pool of all servers, and the prices of DRFH at which shares of 1 for all cost 1."""
     prices, problem = lexicographic_answer(case.instance, "drfh")["rounds"][0][1], given(case)["problem"]
     least = [min(sum(p * q for p, q in zip(row, d, strict=True)) for row in prices) for d in problem[0]]
     whole = sum(one * cost for one, cost in zip(unit("drfh", problem), least, strict=True))
-    return answer(case, "drfh", "drf") | {"prices": [[p / whole for p in row] for row in prices]}
+    return make_answer(case, "drfh", "drf") | {"prices": [[p / whole for p in row] for row in prices]}
 
 
-@check
 def drf_not_realised(rule: str, problem: Any, tasks: Any, rounds: Any, prices: Any) -> Any:
     """DRF of the pool, the only one; whatever fits into the servers costs no more than they do."""
     demands, capacities, _, weights = problem
@@ -163,7 +148,6 @@ def drf_not_realised(rule: str, problem: Any, tasks: Any, rounds: Any, prices: A
     return {"x": listed(x[0] for x in tasks), "paid": paid, "value": value}
 
 
-@check
 def first_fit(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     """Progressive filling with whole tasks, on the first server that fits, against DRFH, with these totals in all answers."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -172,17 +156,15 @@ def first_fit(rule: str, problem: Any, tasks: Any, rounds: Any) -> Any:
     return {"filled": " and ".join(map(str, filled)), "fair": " and ".join(map(str, fair))}
 
 
-@making
-def more_for_each(case: Case) -> dict[str, Any]:
+def make_more_for_each(case: Case) -> dict[str, Any]:
     """The LMMF allocation, and for each user above the first level tasks with more for it, where only the first level is kept."""
-    made, instance = answer(case, "lmmf"), case.instance
+    made, instance = make_answer(case, "lmmf"), case.instance
     level = [sum(row) for row in made["tasks"]]
     kept = {n: u for n, u in enumerate(level) if u == min(level)}
     more = [made["tasks"] if n in kept else by_place(instance, most_tasks(instance, [n], kept).z) for n in range(instance.N)]
     return made | {"more": more}
 
 
-@check
 def iteration_that_places_nobody(rule: str, problem: Any, tasks: Any, rounds: Any, more: Any) -> Any:
     """Iteration 1 protects everybody, so it places those of the least utility a_1, and no others: they have more in LMMF.
 
@@ -202,7 +184,6 @@ def iteration_that_places_nobody(rule: str, problem: Any, tasks: Any, rounds: An
     return {"placed": [n + 1 for n in placed], "level": second}
 
 
-@check
 def placed_inside_one_allocation(rule: str, problem: Any, tasks: Any, rounds: Any, points: Any) -> Any:
     """Y gives everybody a_1, the largest least utility. A user with one demand vector gains nothing from what Y leaves."""
     assert lexicographic(rule, problem, tasks, rounds)
@@ -225,7 +206,6 @@ def changed_users(u: Any, v: Any) -> list[int]:
     return [n for n, (a, b) in enumerate(zip(u, v)) if a != b]
 
 
-@check
 def pivots_of_two_allocations(problem: Any, points: Any) -> Any:
     """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
     assert all(fits(problem, point) for point in points)
@@ -237,7 +217,6 @@ def pivots_of_two_allocations(problem: Any, points: Any) -> Any:
     return {"first": first, "second": second, "i": i, "j": j, "larger": sorted(v) > sorted(u), "before": before, "after": after}
 
 
-@check
 def pivot_with_more(rule: str, problem: Any, tasks: Any, rounds: Any, points: Any) -> Any:
     """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
     assert lexicographic(rule, problem, tasks, rounds)

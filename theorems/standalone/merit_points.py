@@ -9,7 +9,6 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.marginals import alphas, totals
 from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
-from fairalloc.theorems.standalone.arguments import check, making
 from fairalloc.theorems.standalone.certificates import given
 from fairalloc.theorems.standalone.definitions import alone, fits, listed
 from fairalloc.theorems.standalone.merit import dot, full_resources, merit_gradient, no_descent, price_moves, whole_root
@@ -17,14 +16,12 @@ from fairalloc.theorems.standalone.merit import dot, full_resources, merit_gradi
 F = Fraction
 
 
-@making
-def served_point(case: Case) -> dict[str, Any]:
+def make_served_point(case: Case) -> dict[str, Any]:
     """NotApplicable where a user has no task at the case's point."""
     totals(case.instance, case.points[0])
     return {}
 
 
-@check
 def formula_104(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
     """g'(z) / gamma with g'(z) = (A / z)^alpha + B / z (22), against the right side that is printed."""
     for n, row in enumerate(points[0]):
@@ -37,7 +34,6 @@ def formula_104(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
     raise AssertionError("(104) is right here")
 
 
-@check
 def penalty_of_footnote_8(problem: Any, points: Any, epsilon: Any) -> Any:
     """In parts of the capacity: what is added is quadratic, so its derivative is the excess / epsilon^2 times the demand."""
     (tasks,), demands, c = points, problem[0], problem[1][0][0]
@@ -51,7 +47,6 @@ def penalty_of_footnote_8(problem: Any, points: Any, epsilon: Any) -> Any:
     raise AssertionError("(57) is the derivative of what is added")
 
 
-@check
 def projection_moves_ineligible(problem: Any) -> Any:
     """(46) for the gradient -1 at those who are eligible, 0 at others: -gradient without its part along d_r, if that is > 0."""
     demands, capacities, eligible, _ = problem
@@ -69,8 +64,7 @@ def projection_moves_ineligible(problem: Any) -> Any:
 # ---- PS-MFA ---------------------------------------------------------------------------------------------------------------
 
 
-@making
-def priced_point(case: Case) -> dict[str, Any]:
+def make_priced_point(case: Case) -> dict[str, Any]:
     """The case's point with its prices."""
     data, priced, R = given(case), ExactMeritPoint.of(case).price, case.instance.R
     rows = enumerate(data["capacities"])
@@ -78,7 +72,6 @@ def priced_point(case: Case) -> dict[str, Any]:
     return {"tasks": data["points"][0], "prices": prices}
 
 
-@check
 def price_that_moves_along_nothing(problem: Any, tasks: Any, prices: Any) -> Any:
     """alpha = 2. With dPsi/dlambda = 0 and beta > 0, (47) has U(0) = 1, so the direction of a price > 0 is beta (48)."""
     assert fits(problem, tasks)
@@ -91,7 +84,6 @@ def price_that_moves_along_nothing(problem: Any, tasks: Any, prices: Any) -> Any
     raise AssertionError("no such price")
 
 
-@check
 def price_where_there_is_room(problem: Any, alpha: int, tasks: Any, prices: Any) -> Any:
     """All prices are 0. psi_FB = rho - x - f is enclosed by a bound of rho; psi_b < 0 for f < 0, so -dPsi/dlambda > 0 (47)."""
     demands, capacities, eligible, weights = problem
@@ -110,8 +102,7 @@ def price_where_there_is_room(problem: Any, alpha: int, tasks: Any, prices: Any)
     raise AssertionError("all resources are full")
 
 
-@making
-def normal_cone(case: Case) -> dict[str, Any]:
+def make_normal_cone(case: Case) -> dict[str, Any]:
     """The data of a point of PS-MFA, and for each server factors of d_r of its full resources that add up to -grad_x."""
     data, R = given(case), case.instance.R
     if "prices" not in data:
@@ -127,7 +118,6 @@ def normal_cone(case: Case) -> dict[str, Any]:
     return {"tasks": tasks, "prices": prices, "alphas": powers, "factors": factors}
 
 
-@check
 def direction_without_descent(problem: Any, alphas: Any, tasks: Any, prices: Any, factors: Any) -> Any:
     """-grad_x is normal to what (46) allows at every server, so v_x = 0; prices move by (47-48), and Psi with none of them."""
     assert fits(problem, tasks)
@@ -138,7 +128,6 @@ def direction_without_descent(problem: Any, alphas: Any, tasks: Any, prices: Any
     return {"moves": listed([move for row in v for move in row])}
 
 
-@check
 def stop_without_solution(problem: Any, alphas: Any, tasks: Any, prices: Any, factors: Any) -> Any:
     """Assumption 2 holds, nothing moves by (46)-(48), and grad_x Psi is not 0."""
     demands, capacities, eligible, _ = problem
@@ -152,7 +141,6 @@ def stop_without_solution(problem: Any, alphas: Any, tasks: Any, prices: Any, fa
     return {"server": i + 1, "user": n + 1, "slope": by_x[i][n]}
 
 
-@check
 def factor_without_beta(problem: Any, alphas: Any, tasks: Any, prices: Any, factors: Any) -> Any:
     """v_x = 0 at a server by (115) with its factors, of which one is not 0 where beta is; (45)."""
     demands = problem[0]
@@ -171,7 +159,6 @@ def factor_without_beta(problem: Any, alphas: Any, tasks: Any, prices: Any, fact
     raise AssertionError("no factor without beta")
 
 
-@check
 def kernel_of_107(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
     """Everybody is served everywhere, all pay alike, and dx = 1 for all users with dlambda = -omega / d for all servers."""
     (tasks,), (demands, capacities, _, weights), rates = points, problem, []
@@ -189,13 +176,11 @@ def kernel_of_107(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
     return {"change": listed(change), "columns": len(change)}
 
 
-@making
-def start(case: Case) -> dict[str, Any]:
+def make_start(case: Case) -> dict[str, Any]:
     """Where the run begins."""
     return {"start": numbers(case)[1]}
 
 
-@check
 def steps_that_become_small(alpha: int, start: Any, first: Any, shrink: Any) -> Any:
     """One user alone on a server of capacity 1, d = 1, lambda = 0, from x = start; f = -x^-alpha, rho = sqrt(x^2 + f^2).
 

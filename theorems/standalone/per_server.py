@@ -4,73 +4,65 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.standalone.arguments import check, making
 from fairalloc.theorems.standalone.certificates import by_place, given, most_tasks, rational_answer
-from fairalloc.theorems.standalone.definitions import alone, dominating, of_totals, per_server, virtual_shares
+from fairalloc.theorems.standalone.definitions import alone, dominating, of_totals, per_server, unit_of, virtual_shares
 from fairalloc.theorems.standalone.every_answer import every_ps_dsf, ps_dsf_steps
 from fairalloc.theorems.standalone.merit import full_resources
 
 F = Fraction
 
 
-@making
-def of_ps_dsf(case: Case) -> dict[str, Any]:
+def make_of_ps_dsf(case: Case) -> dict[str, Any]:
     """An exact PS-DSF allocation."""
     return {"tasks": by_place(case.instance, rational_answer(case.instance, "ps-dsf").x)}
 
 
 def steps_of(problem: Any, n: int, sign: int, most: Fraction) -> list[str]:
     """The steps that prove sign x_n <= most for every PS-DSF allocation."""
-    return ps_dsf_steps(problem, [F(sign * int(m == n)) for m in range(len(problem[0]))], most)
+    return ps_dsf_steps(problem, unit_of(n, len(problem[0]), sign), most)
 
 
-@making
-def better_than_all(case: Case) -> dict[str, Any]:
+def make_better_than_all(case: Case) -> dict[str, Any]:
     """Feasible tasks, and for each user the steps that prove that no PS-DSF allocation gives it more than the exact one."""
     problem = given(case)["problem"]
-    most = [sum(row, F(0)) for row in of_ps_dsf(case)["tasks"]]
+    most = [sum(row, F(0)) for row in make_of_ps_dsf(case)["tasks"]]
     better = by_place(case.instance, most_tasks(case.instance, range(len(most)), dict(enumerate(most))).z)
     return {"most": most, "better": better, "steps": [steps_of(problem, n, 1, value) for n, value in enumerate(most)]}
 
 
-@check
 def ps_dsf_without_pareto_optimality(problem: Any, most: Any, better: Any, steps: Any) -> Any:
     """No PS-DSF allocation gives user n more than most_n; other feasible tasks give everybody that or more, and somebody more."""
     for n, value in enumerate(most):
-        unit = [F(int(m == n)) for m in range(len(most))]
-        assert every_ps_dsf(problem, unit, value, iter(steps[n]), ([], [], []))
+        assert every_ps_dsf(problem, unit_of(n, len(most)), value, iter(steps[n]))
     return dominating(problem, most, better)
 
 
-@making
-def envied_in_all(case: Case) -> dict[str, Any]:
+def make_envied_in_all(case: Case) -> dict[str, Any]:
     """Who envies whom in the exact answer, with the steps for the most that the one has and the least that the other has."""
     problem = given(case)["problem"]
-    have = [sum(row, F(0)) for row in of_ps_dsf(case)["tasks"]]
+    have = [sum(row, F(0)) for row in make_of_ps_dsf(case)["tasks"]]
     found = of_totals(problem, have)
     n, m = found["user"] - 1, found["envied"] - 1
     steps = {"steps_most": steps_of(problem, n, 1, have[n]), "steps_least": steps_of(problem, m, -1, -have[m])}
     return {"user": n, "envied": m, "most": have[n], "least": have[m], **steps}
 
 
-@check
 def ps_dsf_with_envy(problem: Any, user: int, envied: int, most: Any, least: Any, steps_most: Any, steps_least: Any) -> Any:
     """In every PS-DSF allocation one user has at most `most`, and the other at least `least`, wherever that lies."""
-    up, down = ([F(sign * int(n == m)) for n in range(len(problem[0]))] for sign, m in ((1, user), (-1, envied)))
-    assert every_ps_dsf(problem, up, most, iter(steps_most), ([], [], []))
-    assert every_ps_dsf(problem, down, -least, iter(steps_least), ([], [], []))
+    users = len(problem[0])
+    assert every_ps_dsf(problem, unit_of(user, users), most, iter(steps_most))
+    assert every_ps_dsf(problem, unit_of(envied, users, -1), -least, iter(steps_least))
     demands, weights = problem[0], problem[3]
     more = alone(demands[user], [least * q * weights[user] / weights[envied] for q in demands[envied]])
     assert more > most
     return {"user": user + 1, "envied": envied + 1, "have": most, "more": more}
 
 
-@making
-def trees(case: Case) -> dict[str, Any]:
+def make_trees(case: Case) -> dict[str, Any]:
     """Cases for the misreporting user; exact answers give it the most of all by the truth, and the least after the misreport."""
     data = given(case)
     (n,) = data["misreporting"]
-    answers = (of_ps_dsf(Case(instance))["tasks"][n] for instance in (case.instance, case.reported))
+    answers = (make_of_ps_dsf(Case(instance))["tasks"][n] for instance in (case.instance, case.reported))
     before, told = (sum(row, F(0)) for row in answers)
     own = min(a / b for a, b in zip(data["reported"][n], data["demands"][n], strict=True) if b)
     return {
@@ -82,7 +74,6 @@ def trees(case: Case) -> dict[str, Any]:
     }
 
 
-@check
 def misreport_of_ps_dsf(
     problem: Any, report: Any, user: int, before: Any, after: Any, steps_before: Any, steps_after: Any
 ) -> Any:
@@ -91,29 +82,27 @@ def misreport_of_ps_dsf(
     Of what it is given for a reported task, the least reported / true demand is what it can run of its own. It reports no server
     on which it may not run.
     """
-    up, down = ([F(sign * int(n == user)) for n in range(len(problem[0]))] for sign in (1, -1))
+    up, down = unit_of(user, len(problem[0])), unit_of(user, len(problem[0]), -1)
     own = min(told / needed for told, needed in zip(report[0][user], problem[0][user]) if needed)
     assert all(told == d for n, (told, d) in enumerate(zip(report[0], problem[0])) if n != user)
     assert all(
         told == may or (n == user and told < may) for n, row in enumerate(report[2]) for told, may in zip(row, problem[2][n])
     )
     assert before < after
-    assert every_ps_dsf(problem, up, before, iter(steps_before), ([], [], []))
-    assert every_ps_dsf(report, down, -after / own, iter(steps_after), ([], [], []))
+    assert every_ps_dsf(problem, up, before, iter(steps_before))
+    assert every_ps_dsf(report, down, -after / own, iter(steps_after))
     return {"user": user + 1, "before": before, "after": after}
 
 
-@check
-def shares_of_fig_2(problem: Any, tasks: Any) -> Any:
+def shares_of_fig_2(problem: Any, tasks: Any, printed: Any) -> Any:
     """The tasks are PS-DSF, and 8 for user 4, as printed."""
     assert per_server(problem, tasks)
     gamma = alone(problem[0][3], problem[1][0])
     assert sum(tasks[3]) == 8
-    assert sum(tasks[3]) / gamma != 1
+    assert sum(tasks[3]) / gamma != printed
     return {"share": sum(tasks[3]) / gamma, "gamma": gamma}
 
 
-@check
 def cpu_of_table_4(problem: Any, tasks: Any) -> Any:
     """Table IV for PS-DSF: the tasks are PS-DSF, and fill the memory of classes A and B, but not their CPU."""
     assert per_server(problem, tasks)
@@ -124,7 +113,6 @@ def cpu_of_table_4(problem: Any, tasks: Any) -> Any:
     return {"used": used[0], "total": total[0], "memory": used[1]}
 
 
-@check
 def maximum_over_nobody(problem: Any, tasks: Any) -> Any:
     """The tasks are PS-DSF, where Algorithm I has to end. Its test is made for each server, with N_i all who may use it.
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server
-from fairalloc.theorems.standalone.arguments import check, making
 from fairalloc.theorems.standalone.certificates import by_place, given
 from fairalloc.theorems.standalone.definitions import alone, arcs, drf_per_server, fits, virtual_shares, whole_tasks
 from fairalloc.theorems.standalone.every_answer import at_most
@@ -13,7 +12,6 @@ from fairalloc.theorems.standalone.every_answer import at_most
 F = Fraction
 
 
-@check
 def induction_for_sharing(problem: Any) -> Any:
     """User 1 gives user 2 its third of server 1, which it may not use, for a quarter of server 2; both gain."""
     demands, capacities, eligible, weights = problem
@@ -29,8 +27,7 @@ def induction_for_sharing(problem: Any) -> Any:
     return {"promised": min(promised), "part": part}
 
 
-@making
-def drf_on_servers(case: Case) -> dict[str, Any]:
+def make_drf_on_servers(case: Case) -> dict[str, Any]:
     """DRF on each server, and a server at which the first update exceeds a capacity."""
     places = ServerInRationals.all_of(case.instance)
     x = drf_on_each_server(case.instance, places)
@@ -63,7 +60,6 @@ def updated_loads(problem: Any, tasks: Any, i: int) -> Any:
     return [sum(v * demands[n][r] for n, v in after.items()) / capacity[r] for r in resources]
 
 
-@check
 def update_allocation(problem: Any, tasks: Any, server: int) -> Any:
     """The start of Algorithm I, DRF on each server, and the first update at a server."""
     assert drf_per_server(problem, tasks)
@@ -72,7 +68,6 @@ def update_allocation(problem: Any, tasks: Any, server: int) -> Any:
     return {"server": server, "resource": loads.index(max(loads)) + 1, "load": max(loads)}
 
 
-@check
 def rounds_without_end(problem: Any) -> Any:
     """One user may use both servers, each with one other user, and only resource 1 matters, of which each server has one unit.
 
@@ -108,7 +103,6 @@ def rounds_without_end(problem: Any) -> Any:
     return {"rounds": len(changes), "ratio": ratio}
 
 
-@check
 def tasks_of_a_share(problem: Any, points: Any) -> Any:
     """In parts of all there is: D_i is what a task takes, D_ir* its largest part; a bundle of x tasks has the share x D_ir*."""
     for row, d in zip(points[0], problem[0]):
@@ -119,7 +113,6 @@ def tasks_of_a_share(problem: Any, points: Any) -> Any:
     raise AssertionError("the printed step is right here")
 
 
-@check
 def program_6_as_printed(problem: Any) -> Any:
     """One resource. Equal parts of all servers have the least share `five`; of servers 1, ..., |U| alone nobody has all `six`."""
     demands, capacities, _, weights = problem
@@ -140,7 +133,6 @@ def program_6_as_printed(problem: Any) -> Any:
     return {"five": five, "six": six}
 
 
-@check
 def best_fit_and_first_fit(problem: Any, better: int) -> Any:
     """Progressive filling with whole tasks, by the two rules; shares are of the global dominant resource."""
     demands, capacities, _, _ = problem
@@ -150,7 +142,6 @@ def best_fit_and_first_fit(problem: Any, better: int) -> Any:
     return {"first": least[0], "best": least[1]}
 
 
-@check
 def slots_of_table_2(table: Any) -> Any:
     """Table 2 as printed: slots on the maximum server, utilisation of CPU and of memory in percent."""
     cpu = {slots: used for slots, used, _ in table}
@@ -160,7 +151,6 @@ def slots_of_table_2(table: Any) -> Any:
     return {"slots": slots, "cpu": cpu[slots], "at_14": cpu[F(14)]}
 
 
-@check
 def memory_of_user_1(problem: Any) -> Any:
     """DRFH (6) gives a user who is alone all that it can run; the servers of a class are in the case as one pool."""
     cpu, memory = problem[0][0]

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from pprint import pformat
 from types import FunctionType
 from typing import Any
 
@@ -44,7 +45,7 @@ ANSWERS = {
 }
 """What of the answers of a mechanism a script is about."""
 
-TOLD = {"eligible", "eligible_told", "weights", "rule", "sign", "leftovers", "misreporting"}
+TOLD = {"eligible", "eligible_told", "weights", "rule", "sign", "leftovers", "misreporting", "printed"}
 """Data that LaTeX says in words, or not at all."""
 
 
@@ -218,10 +219,12 @@ def _data(values: Mapping[str, Any]) -> list[str]:
     """An assignment for each: rationals as integers or text, lists over several lines where they are long."""
     lines = []
     for name, value in values.items():
-        start, end = ("exact(", ")") if name not in PROBLEMS and _is_rational(value) else ("", "")
-        literal = f"({', '.join(PROBLEMS[name])})" if name in PROBLEMS else _literal(value)
-        line = f"{name} = {start}{literal}{end}"
-        lines += [line] if len(line) <= WIDTH else [f"{name} = {start}[", *_lines(value, "    "), f"]{end}"]
+        if name in PROBLEMS:
+            lines.append(f"{name} = ({', '.join(PROBLEMS[name])})")
+            continue
+        head, end = (f"{name} = exact(", ")") if _is_rational(value) else (f"{name} = ", "")
+        text = pformat(_plain(value), width=WIDTH - len(head), compact=True).replace("'", '"')
+        lines.append(head + text.replace("\n", "\n" + " " * len(head)) + end)
     return lines
 
 
@@ -232,30 +235,13 @@ def _is_rational(value: Any) -> bool:
     return isinstance(value, Fraction)
 
 
-def _literal(value: Any) -> str:
+def _plain(value: Any) -> Any:
+    """Rationals as integers or text."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_literal, value))}]"
+        return [*map(_plain, value)]
     if isinstance(value, Fraction):
-        return str(value.numerator) if value.denominator == 1 else f'"{value}"'
-    return repr(value)
-
-
-def _lines(parts: Any, indent: str) -> list[str]:
-    """The parts of a list: nested lists below each other, others as many in a line as fit."""
-    if not any(isinstance(part, list | tuple) for part in parts):
-        text = ", ".join(_literal(part).replace(" ", GLUE) for part in parts)
-        lines = textwrap.wrap(text + ",", WIDTH - len(indent), break_long_words=False)
-        return [f"{indent}{line.replace(GLUE, ' ').rstrip()}" for line in lines]
-    lines = []
-    for part in parts:
-        literal = f"{indent}{_literal(part)},"
-        long = len(literal) > WIDTH and isinstance(part, list | tuple)
-        lines += [f"{indent}[", *_lines(part, indent + "    "), f"{indent}],"] if long else [literal]
-    return lines
-
-
-GLUE = "\0"
-"""Stands for a space at which no line is broken."""
+        return int(value) if value.denominator == 1 else str(value)
+    return value
 
 
 def write_scripts(folder: str | Path) -> None:

@@ -3,26 +3,13 @@
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.theorems.standalone.arguments import check
-from fairalloc.theorems.standalone.definitions import alone, per_server
+from fairalloc.theorems.standalone.definitions import alone
 
 F = Fraction
 Row = list[F]
 Rows = list[list[F]]
 
 
-@check
-def indices_of_fig_2(problem: Any, tasks: Rows) -> Any:
-    """The tasks are PS-DSF, and 8 for user 4, as printed."""
-    demands, capacities, _eligible, _weights = problem
-    assert per_server(problem, tasks)
-    assert sum(tasks[3]) == 8
-    share = sum(tasks[3]) / alone(demands[3], capacities[0])
-    assert share != F(8, 12)
-    return {"share": share}
-
-
-@check
 def unused_by_pareto_optimality(demands: Rows, capacities: Rows, points: list[Rows], better: Row) -> Any:
     """Everybody demands a full resource, so nobody can gain while nobody loses; another allocation uses no resource less."""
     assert len(capacities) == 1
@@ -40,7 +27,6 @@ def unused_by_pareto_optimality(demands: Rows, capacities: Rows, points: list[Ro
     return {"used": sum(used), "more": sum(more)}
 
 
-@check
 def printed_condition_of_fig_4(gamma: Rows, part: Rows) -> Any:
     """Channel 1 for user 1, channel 3 for user 2, half of channel 2 each: PS-DSF, as printed."""
     x = [sum(g * p for g, p in zip(rates, parts)) for rates, parts in zip(gamma, part)]
@@ -52,7 +38,6 @@ def printed_condition_of_fig_4(gamma: Rows, part: Rows) -> Any:
     return {"x": x[0], "ratio": x[1] / gamma[1][1], "bound": x[0] * gamma[0][1]}
 
 
-@check
 def after_epsilon(demands: Rows, capacities: Rows, points: list[Rows]) -> Any:
     """Two alike users of one server, j = user 2, g = 1/2; epsilon leaves it g, and everybody gets half of epsilon."""
     assert demands == [[1], [1]]
@@ -66,7 +51,6 @@ def after_epsilon(demands: Rows, capacities: Rows, points: list[Rows]) -> Any:
     return {"share": after, "printed": shares[1] + delta}
 
 
-@check
 def idle_at_an_equilibrium(demands: Rows, capacities: Rows, weights: Row) -> Any:
     """User 1 demands as much of both resources, user 2 twice as much of the second, of which there is 1: x_1 + 2 x_2 <= 1."""
     assert demands == [[1, 1], [1, 2]]

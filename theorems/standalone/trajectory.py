@@ -5,17 +5,15 @@ from typing import Any
 
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d.complaints import data, domain_vertices
-from fairalloc.theorems.standalone.arguments import check, making
-from fairalloc.theorems.standalone.complaints import in_brackets, loads_of, of_case
+from fairalloc.theorems.standalone.complaints import in_brackets, loads_of, make_of_case
 from fairalloc.theorems.standalone.definitions import fair, listed
 
 F = Fraction
 
 
-@making
-def first_point(case: Case, halved: bool) -> dict[str, Any]:
+def make_first_point(case: Case, halved: bool) -> dict[str, Any]:
     """The data of a case with its first point, or half of it."""
-    made = of_case(case)
+    made = make_of_case(case)
     return made | {"x": [v / 2 if halved else v for v in made["points"][0]]}
 
 
@@ -24,7 +22,6 @@ def with_dummies(requests: Any) -> Any:
     return [[*row, *(F(int(k == n)) for k in range(len(requests)))] for n, row in enumerate(requests)]
 
 
-@check
 def dummy_that_justifies(requests: Any, entitlements: Any, x: Any) -> Any:
     """A dummy is full where x_i = 1. With dummies x has no complaint, without them it has."""
     dummies = with_dummies(requests)
@@ -37,7 +34,6 @@ def dummy_that_justifies(requests: Any, entitlements: Any, x: Any) -> Any:
     return {**in_brackets(x=x, e=entitlements), "user": x.index(F(1)) + 1, "other": n + 1}
 
 
-@check
 def renormalised_request(requests: Any, entitlements: Any) -> Any:
     """Who requests less than its entitlement of everything is removed, and the others share what is left (5.1)."""
     for n, (row, e) in enumerate(zip(requests, entitlements)):
@@ -48,7 +44,6 @@ def renormalised_request(requests: Any, entitlements: Any) -> Any:
     raise AssertionError("no request exceeds 1")
 
 
-@check
 def nothing_to_renormalise(requests: Any, entitlements: Any) -> Any:
     """Who requests less than its entitlement of everything is removed; the rest of the entitlements is to be scaled to 1."""
     n = next(n for n, (row, e) in enumerate(zip(requests, entitlements)) if all(r < e for r in row))
@@ -59,7 +54,6 @@ def nothing_to_renormalise(requests: Any, entitlements: Any) -> Any:
     return {"user": n + 1, "rest": rest}
 
 
-@check
 def two_orders_of_removal(requests: Any) -> Any:
     """Two equal inequalities sum_i x_i r_ij <= 1: each follows from the others, and after one is removed the other does not."""
     columns = [list(column) for column in zip(*requests)]
@@ -70,15 +64,13 @@ def two_orders_of_removal(requests: Any) -> Any:
     return {"one": one + 1, "other": other + 1}
 
 
-@making
-def level_line(case: Case) -> dict[str, Any]:
+def make_level_line(case: Case) -> dict[str, Any]:
     """The largest x_1 with which all of the request of user 2 fits."""
-    made = of_case(case)
+    made = make_of_case(case)
     parts = [(1 - other) / one for one, other in zip(*made["requests"], strict=True) if one]
     return made | {"first": min([F(1), *parts])}
 
 
-@check
 def boundary_with_a_level_line(requests: Any, first: Any) -> Any:
     """No x_2 is above 1, which is all of the request of user 2, and with it user 1 can have any part up to the first one."""
     assert 0 < first <= 1
@@ -87,13 +79,11 @@ def boundary_with_a_level_line(requests: Any, first: Any) -> Any:
     return in_brackets(left=[F(0), F(1)], right=[first, F(1)]) | {"first": first}
 
 
-@making
-def vertices_of_region(case: Case) -> dict[str, Any]:
+def make_vertices_of_region(case: Case) -> dict[str, Any]:
     """The vertices of the set of feasible allocations."""
-    return of_case(case) | {"vertices": [list(x) for x in domain_vertices(data(case))]}
+    return make_of_case(case) | {"vertices": [list(x) for x in domain_vertices(data(case))]}
 
 
-@check
 def region_with_many_vertices(requests: Any, vertices: Any) -> Any:
     """0 <= x <= 1 and sum_i x_i r_ij <= 1 for two users: a vertex fulfils two of these with equality that are independent."""
     assert len(requests) == 2
@@ -117,7 +107,6 @@ def slacks_of(requests: Any, x: Any) -> Any:
     return [1 - load for load in loads_of(with_dummies(requests), x)]
 
 
-@check
 def boundary_where_f_is_finite(requests: Any, x: Any) -> Any:
     """The terms of f have logarithms of slacks, those of resources and 1 - x_i of the dummies, and diverge where one is 0."""
     assert min(x) == 0
@@ -126,7 +115,6 @@ def boundary_where_f_is_finite(requests: Any, x: Any) -> Any:
     return in_brackets(x=x, slacks=slacks_of(requests, x))
 
 
-@check
 def derivative_of_11(requests: Any, entitlements: Any, x: Any) -> Any:
     """The trajectory of f = -sum_j log s_j, with slacks s_j of the resource and of the dummies, at a point x of (12).
 
@@ -143,7 +131,6 @@ def derivative_of_11(requests: Any, entitlements: Any, x: Any) -> Any:
     return {"first": rates[0], "second": rates[1]}
 
 
-@check
 def matrix_of_13(requests: Any, x: Any) -> Any:
     """x_i nu_i = c e_i (12) with nu_i = sum_j b_ij, b_ij = r_ij / s_j, s_j the slacks, dummies included.
 
@@ -158,7 +145,6 @@ def matrix_of_13(requests: Any, x: Any) -> Any:
     return {"x": listed(x), "i": i + 1, "k": k + 1, "one": entry[i, k], "other": entry[k, i]}
 
 
-@check
 def one_end_for_all_weights(requests: Any, entitlements: Any, x: Any, prices: Any) -> Any:
     """On the trajectory of weights w (12) is x_i(t) sum_j w_j r_ij / s_j = c e_i, dummies included, with slacks s.
 
@@ -178,7 +164,6 @@ def one_end_for_all_weights(requests: Any, entitlements: Any, x: Any, prices: An
     return {"end": listed(x)}
 
 
-@check
 def eighth_solution_of_the_circle(requests: Any, entitlements: Any, x: Any) -> Any:
     """The printed six give two users 3/8 and two 1/4; all of them and x have no complaint."""
     pairs = [(n, m) for n in range(4) for m in range(n)]
