@@ -74,12 +74,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """The exit code; code of the caller's that ends the program by itself is an error of its own."""
+    """The exit code, 0 where the command says none; code of the caller's that ends the program is an error of its own."""
     try:
-        code: int = options.run(options)
+        return int(options.run(options) or 0)
     except SystemExit as stop:
         raise FairallocError(f"code from a file ended the program: SystemExit({shown(stop.code)})") from stop
-    return code
 
 
 def _failed(error: Exception, debug: bool, options: argparse.Namespace) -> int:
@@ -244,11 +243,10 @@ LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
 """Heads and rows of each list, from the package, which imports a name where it is first used."""
 
 
-def _list(options: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> None:
     columns, rows = LISTS[options.what]
     others = ["Besides: cvxpy:<any installed solver> and pyomo:<any installed solver>."] if options.what == "methods" else []
     emit(Grid("", columns, rows(import_module("fairalloc")), others).text())
-    return 0
 
 
 PACKAGES = (
@@ -257,14 +255,13 @@ PACKAGES = (
 )
 
 
-def _doctor(_: argparse.Namespace) -> int:
+def _doctor(_: argparse.Namespace) -> None:
     from fairalloc.solvers import METHODS
 
     emit(f"fairalloc {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}\n")
     emit(Grid("", ["package", "version"], [[name, _version(name)] for name in PACKAGES]).text())
     rows = [[method.id, method.missing() or "available"] for method in METHODS.values()]
     emit(Grid("", ["method", "state"], rows).text())
-    return 0
 
 
 def _version(name: str) -> str:

@@ -108,6 +108,13 @@ def add_time_limit(command: argparse.ArgumentParser, what: str, default: float |
     command.add_argument("--time-limit", type=_seconds, default=default, metavar="TIME", help=text)
 
 
+def add_search(command: argparse.ArgumentParser, what: str, default: float | None = None) -> None:
+    """The options of a search: its time, the seed of all its random numbers, None = 0, and the cases that it tries."""
+    add_time_limit(command, what, default)
+    command.add_argument("--seed", type=int, metavar="N", help="seed of all random numbers; default: 0")
+    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
+
+
 def add_progress(command: argparse.ArgumentParser) -> None:
     """The option --progress."""
     text = "write time, iteration and residual to standard error every second, as on a terminal"

@@ -17,13 +17,12 @@ from fairalloc import benchmarks
 from fairalloc.benchmarks.page import LOOK_FIRST
 from fairalloc.benchmarks.runner import selected
 from fairalloc.cli import arguments
-from fairalloc.cli.output import complain, emit
+from fairalloc.cli.output import complain, emit, written
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.examples import traces
 from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, parse_json
-from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
@@ -156,11 +155,10 @@ def _with_its_kind(case: benchmarks.SuiteCase) -> Mechanism:
     return item
 
 
-def _data(options: argparse.Namespace) -> int:
+def _data(options: argparse.Namespace) -> None:
     if options.folder is not None:
         traces.remember_data(options.folder)
     emit(printable(f"{traces.found_data()}\n"))
-    return 0
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -172,7 +170,7 @@ def _compare(options: argparse.Namespace) -> int:
     return 1 if changes.regressed else 0
 
 
-def _report(options: argparse.Namespace) -> int:
+def _report(options: argparse.Namespace) -> None:
     if options.figure and (options.format or options.output):
         raise InstanceError("--figure writes figures alone, but --format or --output was given too")
     if options.output and not options.format:
@@ -186,20 +184,16 @@ def _report(options: argparse.Namespace) -> int:
         benchmarks.write_figure(summary, name, file)
         emit(printable(f"figure:  {file}\n"))
     if options.figure:
-        return 0
+        return
     if options.table or (options.format not in (None, "html") and options.output is None):
         text = benchmarks.report_text(summary, options.format, options.table)
-        if options.output is None:
-            emit(text)
-        else:
-            write_file(options.output, text)
-        return 0
+        written(text, options.output)
+        return
     if not options.format:
         _show(summary)
     file = options.output or options.records.with_suffix(".html")
     benchmarks.write_report(summary, file, options.format or "html")
     emit(printable(f"report:  {file}\n"))
-    return 0
 
 
 def _newest() -> Path:

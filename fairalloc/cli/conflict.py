@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from fairalloc.cli.arguments import add_time_limit, completed
+from fairalloc.cli.arguments import add_search, completed
 from fairalloc.cli.output import emit
 from fairalloc.models.tables import printable
 from fairalloc.solvers.running.time_limits import checked_limit
@@ -18,9 +18,7 @@ def add_action(actions: Any) -> None:
     text = "the most users x servers x resources of an instance; default: 2x2x2"
     command.add_argument("--size", default="2x2x2", metavar="NxKxR", help=text)
     command.add_argument("--format", default="table", choices=["table", "json"])
-    add_time_limit(command, "the whole call; default: 60s")
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random numbers; default: 0")
-    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
+    add_search(command, "the whole call; default: 60s")
     command.set_defaults(run=_conflict)
 
 
@@ -30,10 +28,9 @@ def _names() -> tuple[str, ...]:
     return NAMES
 
 
-def _conflict(options: argparse.Namespace) -> int:
+def _conflict(options: argparse.Namespace) -> None:
     from fairalloc.theorems.conflict import conflict
 
     limit = None if options.time_limit is None else checked_limit(options.time_limit)
-    found = conflict(options.axioms, options.size, time_limit=limit, trials=options.trials, seed=options.seed)
+    found = conflict(options.axioms, options.size, time_limit=limit, trials=options.trials, seed=options.seed or 0)
     emit(json.dumps(found.document(), indent=1) + "\n" if options.format == "json" else f"{printable(str(found))}\n")
-    return 0

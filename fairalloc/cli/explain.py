@@ -64,7 +64,7 @@ def _answer(options: argparse.Namespace, item: Mechanism, instance: Instance) ->
     return allocation, None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
 
 
-def _explain(options: argparse.Namespace) -> int:
+def _explain(options: argparse.Namespace) -> None:
     item, instance = arguments.configured(options), arguments.instance_given(options)
     if options.user is not None and options.user not in instance.users:  # before anything is computed
         names = instance.users[:1000]
@@ -76,7 +76,6 @@ def _explain(options: argparse.Namespace) -> int:
     document = result.to_dict() | ({"peer": peer} if peer else {})
     text = "\n".join([str(result), *(f"  {sentence}" for sentence in peer)])
     emit((json.dumps(document, indent=1, allow_nan=False) if options.format == "json" else text) + "\n")
-    return 0
 
 
 def _sensitivity(options: argparse.Namespace) -> int:
@@ -92,7 +91,6 @@ def _sensitivity(options: argparse.Namespace) -> int:
     return int(bool(result.reason))
 
 
-def _show(options: argparse.Namespace) -> int:
+def _show(options: argparse.Namespace) -> None:
     overview = show(arguments.instance_given(options), options.head)
     emit(json.dumps(overview.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else f"{overview}\n")
-    return 0

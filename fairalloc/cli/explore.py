@@ -6,9 +6,8 @@ from typing import Any
 from fairalloc.analysis.compare import compare
 from fairalloc.analysis.explorer import explorer_page
 from fairalloc.cli import arguments
-from fairalloc.cli.output import emit
+from fairalloc.cli.output import emit, written
 from fairalloc.formulations import mechanism
-from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import printable
 
 MECHANISMS = ("uniform", "drfh", "tsf", "nb", "ps-dsf")
@@ -29,16 +28,12 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_explore)
 
 
-def _explore(options: argparse.Namespace) -> int:
+def _explore(options: argparse.Namespace) -> None:
     instance = arguments.instance_given(options)
     named = list(map(arguments.mechanism_named, options.mechanism or MECHANISMS))
     slider = [] if options.mechanism else [mechanism("alpha-pf-vds", alpha=alpha) for alpha in ALPHAS]
     limits = {"accuracy": options.accuracy, "time_limit": options.time_limit}
     found = compare(instance, [*named, *slider], properties=options.property or PROPERTIES, **limits)
-    page = explorer_page(found)
-    if options.output is None:
-        emit(page)
-        return 0
-    write_file(options.output, page)
-    emit(printable(f"page: {options.output}\n"))
-    return 0
+    written(explorer_page(found), options.output)
+    if options.output is not None:
+        emit(printable(f"page: {options.output}\n"))

@@ -4,8 +4,7 @@ import argparse
 from typing import Any
 
 from fairalloc.cli import arguments
-from fairalloc.cli.output import emit
-from fairalloc.models.files.writing import write_file
+from fairalloc.cli.output import emit, written
 from fairalloc.solvers.export import FORMATS, export
 from fairalloc.solvers.model_page import ModelPage
 
@@ -25,16 +24,11 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_model)
 
 
-def _export(options: argparse.Namespace) -> int:
+def _export(options: argparse.Namespace) -> None:
     item = arguments.mechanism_named(options.mechanism)
     text = export(arguments.instance_given(options), item, options.format, **arguments.parameters(options.param))
-    if options.output is None:
-        emit(text)
-    else:
-        write_file(options.output, text)
-    return 0
+    written(text, options.output)
 
 
-def _model(options: argparse.Namespace) -> int:
+def _model(options: argparse.Namespace) -> None:
     emit(f"{ModelPage(arguments.configured(options))}\n")
-    return 0

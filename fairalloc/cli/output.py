@@ -8,9 +8,11 @@ import contextlib
 import io
 import os
 import sys
+from pathlib import Path
 from typing import TextIO
 
 from fairalloc.models.errors import FairallocError
+from fairalloc.models.files.writing import write_file
 from fairalloc.models.tables import printable
 
 
@@ -53,6 +55,14 @@ def emit(text: str) -> None:
     except OSError as error:
         _abandon(sys.stdout)
         raise Unwritable(f"standard output cannot be written: {error.strerror or error}") from None
+
+
+def written(text: str, file: Path | None) -> None:
+    """Write a text to a file, None = standard output."""
+    if file is None:
+        emit(text)
+    else:
+        write_file(file, text)
 
 
 def complain(sentence: str) -> None:

@@ -8,11 +8,11 @@ from importlib import import_module
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
-from types import FunctionType, MappingProxyType
+from types import FunctionType
 from typing import Any, TypeVar
 
 from fairalloc.analysis import Property
-from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_named, mechanism_names
+from fairalloc.cli.arguments import a_path, add_mechanism, add_search, add_time_limit, completed, mechanism_named, mechanism_names
 from fairalloc.cli.conflict import add_action as add_conflict
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import as_mechanism
@@ -48,15 +48,6 @@ T = TypeVar("T")
 
 STORE = Path("results/theorems.sqlite")
 
-UNLIMITED = 10**6
-"""Columns where the output is no terminal."""
-
-WIDTH = 130
-"""The most characters in a line of the ids of statements that were left."""
-
-VIOLATED = (Status.REFUTED, Status.IN_FLOATS)
-"""Where a claim of one's own has this status, the exit code is 1."""
-
 JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
 
 
@@ -64,16 +55,12 @@ def add_commands(commands: Any) -> None:
     """Add both commands to the parser of `fairalloc`."""
     text = "check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
     actions = commands.add_parser("theorems", help=text).add_subparsers(required=True, metavar="ACTION", dest="action")
-    files = "claims of your own, all of a file, or FILE.py:NAME"
-    command = _action(actions, "verify", "search for counterexamples", _verify, files)
-    text = "only these; see: fairalloc theorems list"
-    completed(command.add_argument("--id", action="append", default=[], metavar="ID", help=text), all_statements)
+    command = _action(actions, "verify", "search for counterexamples", _verify, "your own claims in FILE.py, or FILE.py:NAME")
+    completed(command.add_argument("--id", action="append", default=[], metavar="ID", help="only this one"), all_statements)
     command.add_argument("--keep", type=a_path, metavar="FILE", help="write the findings into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json", "html"])
-    add_time_limit(command, "the whole call; default: 60s", 60.0)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random numbers; default: 0")
+    add_search(command, "the whole call; default: 60s", 60.0)
     command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
-    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
     command.add_argument("--store", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     command.add_argument("--fresh", action="store_true", help="leave stored witnesses aside: find them anew")
 
@@ -81,8 +68,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--keep", type=a_path, metavar="FILE", help="write the proofs into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json"])
     add_time_limit(command, "each statement; default: 60s", 60.0)
-    text = "users x servers x resources, such as 2x2x2; default: 2x2x2, or 3x1x2 for one server"
-    command.add_argument("--size", metavar="NxKxR", help=text)
+    command.add_argument("--size", metavar="NxKxR", help="users x servers x resources; default: 2x2x2, or 3x1x2 for one server")
     command.add_argument("--core", action="store_true", help="show the assumptions that the proof needs")
     command.add_argument("--judge", choices=["cvc5"], help="ask this second solver every question, too")
     text = "check the certificate in this file; where there is no such file, find the certificate and write it"
@@ -92,38 +78,30 @@ def add_commands(commands: Any) -> None:
     text = "a witness as LaTeX or a script, which needs no package, of a claim FILE.py:NAME this one; BibTeX; machine proofs"
     command = _action(actions, "export", text, _export)
     command.add_argument("--format", default="python", choices=["python", "latex", "bibtex", *PROOF_FORMS])
-    text = "the same as --format coq: the leaves of certificates as lemmas"
-    command.add_argument("--coq", dest="format", action="store_const", const="coq", help=text)
-    add_time_limit(command, "the search of a witness of each claim of your own; default: 10s", 10.0)
-    command.add_argument("--seed", type=int, default=0, metavar="N", help="seed of that search; default: 0")
-    command.add_argument("--trials", type=int, metavar="N", help="the most cases of that search")
+    command.add_argument("--coq", dest="format", action="store_const", const="coq", help="the same as --format coq")
+    add_search(command, "the search of a witness of each claim of your own; default: 10s", 10.0)
     _action(actions, "list", "ids of statements and misprints with status and words, one a line", _list)
     command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
     command.add_argument("--format", default="table", choices=[*FORMATS, "python"], help="python = the instances")
     command.set_defaults(run=_numbers)
     text = "what each sentence of the papers is: a statement, a definition, about the literature, or no claim"
     command = actions.add_parser("coverage", help=text)
-    text = f"a paper; default: all, {', '.join(PAPERS)}"
-    completed(command.add_argument("papers", nargs="*", metavar="PAPER", help=text), lambda: PAPERS)
-    text = "your own copy of the one paper, as text: show its sentences with their classes"
-    command.add_argument("--paper", type=a_path, metavar="FILE", help=text)
+    completed(command.add_argument("papers", nargs="*", metavar="PAPER", help=f"default: {', '.join(PAPERS)}"), lambda: PAPERS)
+    command.add_argument("--paper", type=a_path, metavar="FILE", help="your own copy of the one paper: show its sentences")
     command.set_defaults(run=_coverage)
     add_conflict(actions)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
-    text = "a column (repeatable); see: fairalloc list mechanisms; or FILE.py:NAME; default: all, from the record"
-    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names, files="py")
+    add_mechanism(command, otherwise="all, from the record", several=True)
     text = "a row (repeatable); see: fairalloc list properties; or FILE.py:NAME; default: those of the papers"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties, files="py")
     command.add_argument("--format", default="table", choices=FORMATS)
-    add_time_limit(command, "the cells that are searched together; default: 60s")
-    command.add_argument("--seed", type=int, metavar="N", help="seed of the search; default: 0")
-    command.add_argument("--trials", type=int, metavar="N", help="the most cases of one search")
+    add_search(command, "the cells that are searched together; default: 60s")
     command.set_defaults(run=_matrix)
 
 
 def _action(
-    actions: Any, name: str, told: str, run: Callable[[argparse.Namespace], int], files: str = ""
+    actions: Any, name: str, told: str, run: Callable[[argparse.Namespace], int | None], files: str = ""
 ) -> argparse.ArgumentParser:
     """The parser of an action, with the words and options that choose statements; `files` = its words are files of claims."""
     command: argparse.ArgumentParser = actions.add_parser(name, help=told)
@@ -159,28 +137,21 @@ def _named(given: str, statements: Mapping[str, Any]) -> list[str]:
 
 _record = cache(packaged)
 
-
-def _status(item: Statement | Misprint) -> str:
-    """The word of the record; of a refutation without its reading."""
-    return MISPRINT if isinstance(item, Misprint) else on_record(item, _record(), again=False).status.value
+FILTERS = ("paper", "status", "mechanism", "property", "reading")
+"""The options that choose statements."""
 
 
-FILTERS: dict[str, Callable[[Any], str]] = {
-    "paper": lambda item: item.paper,
-    "status": _status,
-    "mechanism": lambda item: item.mechanism,
-    "property": lambda item: "" if isinstance(item, Misprint) else item.property,
-    "reading": lambda item: item.reading,
-}
-"""The options that choose statements, and what each looks at."""
+def _value(item: Any, name: str) -> str:
+    """What a filter looks at; the status is the word of the record, of a refutation without its reading."""
+    if name == "status":
+        return MISPRINT if isinstance(item, Misprint) else on_record(item, _record(), again=False).status.value
+    return str(getattr(item, name, ""))
 
 
-def _asked(options: argparse.Namespace, known: Mapping[str, T], own: Mapping[str, T] = MappingProxyType({})) -> dict[str, T]:
-    """Those that are named or fit the filters; of our own claims about cells of the matrix those that are named."""
+def _asked(options: argparse.Namespace, known: Mapping[str, T]) -> dict[str, T]:
     if not options.named and not any(getattr(options, name) for name in FILTERS):
         raise InstanceError(f"theorems {options.action} needs the id of a statement; see fairalloc theorems list")
-    named = [word for word in options.named if any(key == word or key.startswith(f"{word}.") for key in own)]
-    return _fitting({**known, **(own if named else {})}, options.named, options)
+    return _fitting(known, options.named, options)
 
 
 def _able(options: argparse.Namespace, is_able: Callable[[str], bool]) -> dict[str, Statement]:
@@ -196,14 +167,13 @@ def _fitting(statements: Mapping[str, T], given: Iterable[str], options: argpars
     """Those that are named, or all, as far as they fit every filter."""
     names = dict.fromkeys(name for part in given for name in _named(part, statements)) or statements
     chosen = {name: statements[name] for name in names}
-    for name, value_of in FILTERS.items():
-        wanted = getattr(options, name) or ()
-        for value in wanted if name in ("mechanism", "property") else ():
-            known = {found for item in statements.values() if (found := value_of(item))}
-            if value not in known:
-                allowed = ", ".join(sorted(known))
-                raise InstanceError(f"no statement is about the {name} {value!r}: it must be one of {allowed}")
-        chosen = {key: item for key, item in chosen.items() if not wanted or value_of(item) in wanted}
+    for name in FILTERS:
+        wanted = known = getattr(options, name) or ()
+        if name in ("mechanism", "property"):
+            known = sorted({_value(item, name) for item in statements.values()} - {""})
+        for value in [value for value in wanted if value not in known][:1]:
+            raise InstanceError(f"no statement is about the {name} {value!r}: it must be one of {', '.join(known)}")
+        chosen = {key: item for key, item in chosen.items() if not wanted or _value(item, name) in wanted}
     if not chosen:
         words = " ".join(f"--{name} {value!r}" for name in FILTERS for value in getattr(options, name) or ())
         raise InstanceError(f"none of these statements fits {words}")
@@ -225,12 +195,12 @@ def _prove(options: argparse.Namespace) -> int:
         if options.keep is not None or len(found := _asked(options, statements)) != 1:
             raise InstanceError("--certificate is of one statement, and goes without --keep")
         (item,) = found.values()
-        return _certificate(options, item, size or smallest_size(item))
+        _certificate(options, item, size or smallest_size(item))
+        return 0
     verdicts = []
     asked = _able(options, lambda name: not without_formulas(statements[name], size or smallest_size(statements[name])))
     for item in asked.values():
-        verdict = prove(item, size, limit, core=options.core, judge=judge)
-        verdicts.append(verdict)
+        verdicts.append(verdict := prove(item, size, limit, core=options.core, judge=judge))
         if options.format != "json":
             emit(f"{item.id}: {item.text}\n  {machine_line(document(verdict))}\n")
             emit("" if verdict.case is None else f"{verdict.case.code()}\n")
@@ -241,7 +211,7 @@ def _prove(options: argparse.Namespace) -> int:
     return int(any(verdict.verdict != "proved" for verdict in verdicts))
 
 
-def _certificate(options: argparse.Namespace, item: Statement, size: Any) -> int:
+def _certificate(options: argparse.Namespace, item: Statement, size: Any) -> None:
     """Check the certificate of a statement at a size, after it was found and written where there was none."""
     from fairalloc.theorems.certificates.certify import certificate_of
     from fairalloc.theorems.certificates.text import text_of
@@ -251,7 +221,6 @@ def _certificate(options: argparse.Namespace, item: Statement, size: Any) -> int
         check_writable(file)
         write_file(file, json.dumps(certificate_of(item, size, checked_limit(options.time_limit))) + "\n")
     emit(f"{name}: {checked(read_json(file), hash_of(text_of(item, size)), name)}\n")
-    return 0
 
 
 def _check_kept(file: Path | None, read: Callable[[Path], Any]) -> None:
@@ -261,81 +230,63 @@ def _check_kept(file: Path | None, read: Callable[[Path], Any]) -> None:
         read(file)
 
 
-def _show(options: argparse.Namespace) -> int:
-    """The statement, its proof in words, its status on record and the verdicts of the machine."""
+def _show(options: argparse.Namespace) -> None:
     from fairalloc.theorems.pages import statement_page  # it loads files of the papers, which help does not need
 
-    asks = any(word.partition(".")[0] == "ours" for word in options.named)
-    own = {name: item for name, item in cell_statements().items() if item.paper == "ours"} if asks else {}
-    for item in _asked(options, _known(), own).values():
-        found = packaged(OURS) if item.id in own else _record()
+    asks = any(word.partition(".")[0] == "ours" for word in options.named)  # our own claims about cells of the matrix
+    for item in _asked(options, _known() | (cell_statements() if asks else {})).values():
+        found = packaged(OURS) if item.paper == "ours" else _record()
         emit(printable((item.page() if isinstance(item, Misprint) else statement_page(item, found)) + "\n"))
-    return 0
 
 
-def _export(options: argparse.Namespace) -> int:
-    """Witnesses of statements, and of claims in files, as a script or as LaTeX; or entries for BibTeX."""
+def _export(options: argparse.Namespace) -> None:
     from fairalloc.theorems.exported import claim_text, statement_text  # they load files of the papers
 
-    claims = [claim for word in options.named if is_in_file(word) for claim in _claims(word)]
+    found = _in_files(filter(is_in_file, options.named), claims_in)
+    claims = [claim for claim in found.values() if isinstance(claim, Claim)]
     options.named = [word for word in options.named if not is_in_file(word)]
     if claims and options.format in PROOF_FORMS:
         raise InstanceError(f"a claim of one's own has no certificate, which --format {options.format} writes")
     for claim in claims:
-        emit(claim_text(claim, options.format, checked_limit(options.time_limit), options.trials, options.seed))
+        emit(claim_text(claim, options.format, checked_limit(options.time_limit), options.trials, options.seed or 0))
     if claims and not options.named:
-        return 0
+        return
     if options.format in PROOF_FORMS:
         for item in _able(options, index().__contains__).values():
             emit("".join(proof_texts(item.id, options.format)))
-        return 0
+        return
     from fairalloc.theorems.standalone.arguments import ARGUMENTS
 
     chosen = _asked(options, all_statements()) if options.format == "bibtex" else _able(options, ARGUMENTS.__contains__)
     for item in chosen.values():
         emit(statement_text(item, on_record(item, _record(), again=False).status, options.format))
-    return 0
 
 
-def _claims(file: str) -> list[Claim]:
-    """The claims of a file."""
-    found = [claim for claim in claims_in(file).values() if isinstance(claim, Claim)]
-    if not found:
-        raise InstanceError(f"{file} defines no claim: a claim is what fa.claim returns")
-    return found
-
-
-def _list(options: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> None:
     """A line for each: id, status, and as much of the words as the terminal has room for; all of them where it is none."""
-    found = _fitting(_known(), options.named, options).values()
-    known = [(item, _status_word(item)) for item in found]
+    known = [(item, _status_word(item)) for item in _fitting(_known(), options.named, options).values()]
     wide, middle = max(len(item.id) for item, _ in known), max(len(status) for _, status in known)
-    room = get_terminal_size((UNLIMITED, 24)).columns - wide - middle - 4
+    room = get_terminal_size((10**6, 24)).columns - wide - middle - 4
     for item, status in known:
         emit(printable(f"{item.id:<{wide}}  {status:<{middle}}  {shortened(item.text, max(20, room))}\n"))
-    return 0
 
 
 def _status_word(item: Statement | Misprint) -> str:
-    """Its status and reading, shortened."""
     if isinstance(item, Misprint):
         return MISPRINT
     return with_reading(item, on_record(item, _record(), again=False).status).replace(Status.IN_FLOATS, "in floating point")
 
 
-def _numbers(options: argparse.Namespace) -> int:
-    """The table of ratios, or the cases that attain them."""
+def _numbers(options: argparse.Namespace) -> None:
     known = known_numbers()
     if options.format == "python":
         emit("".join(f"# {one.mechanism}, {one.quantity}: {one.ratio}\n{one.case.code()}\n\n" for one in known if one.case))
-        return 0
+        return
     table = numbers_table(known, recorded_matrices(*known_cells())[0].cells)
     emit(getattr(table, "text" if options.format == "table" else options.format)())
-    return 0
 
 
-def _coverage(options: argparse.Namespace) -> int:
-    """How many sentences have each class, which statements are missing, and what is left; with a copy its sentences."""
+def _coverage(options: argparse.Namespace) -> None:
     papers = options.papers or PAPERS
     if unknown := next((name for name in papers if name not in PAPERS), None):
         raise UnknownName(no_such("paper", unknown, PAPERS))
@@ -343,50 +294,35 @@ def _coverage(options: argparse.Namespace) -> int:
         if len(papers) != 1:
             raise InstanceError(f"--paper {options.paper} is a copy of one paper, but {len(papers)} are asked for: name one")
         emit(printable(_own_copy(papers[0], options.paper)))
-        return 0
+        return
     tables = {paper: read_table(paper) for paper in papers}
-    emit(_classes(tables).text())
+    found = {paper: (len(by_sentence(table)), counts(table)) for paper, table in tables.items()}
+    rows = [[paper, str(size), *(str(of[kind]) for kind in (*CLASSES, ""))] for paper, (size, of) in found.items()]
+    heads = ["paper", "sentences", *CLASSES, "without a class"]
+    emit(Grid("Sentences by class", heads, rows, right=range(1, len(heads))).text())
     for title, kind in (("Statements that are missing", "missing"), ("Without a class", "")):
         emit("".join(f"{line}\n" for line in ["", f"{title}:", *(_places(tables, kind) or ["nothing"])]))
-    return 0
-
-
-def _classes(tables: Mapping[str, Sequence[Row]]) -> Grid:
-    """How many sentences of each paper have each class."""
-    rows = []
-    for paper, table in tables.items():
-        found = counts(table)
-        rows.append([paper, *(str(number) for number in (len(by_sentence(table)), *(found[kind] for kind in (*CLASSES, ""))))])
-    heads = ["paper", "sentences", *CLASSES, "without a class"]
-    return Grid("Sentences by class", heads, rows, right=range(1, len(heads)))
 
 
 def _places(tables: Mapping[str, Sequence[Row]], kind: str) -> list[str]:
     """Where the sentences of a class are, a line for each detail."""
     found: dict[str, dict[str, list[int]]] = {}
-    for paper, rows in tables.items():
-        for row in rows:
-            if row.kind == kind:
-                found.setdefault(row.detail, {}).setdefault(f"{paper} {row.section}", []).append(row.sentence)
-    lines = []
-    for name, places in found.items():
-        said = "; ".join(f"{where}, {spans(numbers)}" for where, numbers in places.items())
-        lines.append(f"{name}: {said}" if name else said)
-    return lines
+    for paper, row in ((paper, row) for paper, rows in tables.items() for row in rows if row.kind == kind):
+        found.setdefault(row.detail, {}).setdefault(f"{paper} {row.section}", []).append(row.sentence)
+    said = {name: "; ".join(f"{at}, {spans(numbers)}" for at, numbers in places.items()) for name, places in found.items()}
+    return [f"{name}: {places}" if name else places for name, places in said.items()]
 
 
 def _own_copy(paper: str, file: Path) -> str:
     """The sentences of a reader's copy with their classes, and how many of the hashes it does not have."""
     texts = {sentence_hash(text): text for text in sentences(read_paper(file))}
-    lines, lost = [], 0
-    table = by_sentence(read_table(paper))
+    table, lines = by_sentence(read_table(paper)), []
     for number, rows in table.items():
-        text = texts.get(rows[0].hash)
-        lost += text is None
         classes = "; ".join(" ".join(filter(None, (row.kind, row.detail))) or "without a class" for row in rows)
-        lines.append(f"{rows[0].section}, {number}: {classes}\n  {text or 'not in this copy'}\n")
-    new = set(texts) - {rows[0].hash for rows in table.values()}
-    lines.append(f"{lost} of {len(table)} hashes are not in {file}; {len(new)} sentences of it are not in the table\n")
+        lines.append(f"{rows[0].section}, {number}: {classes}\n  {texts.get(rows[0].hash, 'not in this copy')}\n")
+    known = [rows[0].hash for rows in table.values()]
+    lost, new = sum(one not in texts for one in known), len(set(texts).difference(known))
+    lines.append(f"{lost} of {len(table)} hashes are not in {file}; {new} sentences of it are not in the table\n")
     return "\n".join(lines)
 
 
@@ -394,7 +330,7 @@ def _verify(options: argparse.Namespace) -> int:
     """Each result as it comes; then how many there are of each status, and what changed against the record."""
     _check_kept(options.keep, kept_witnesses)
     checked_limit(options.time_limit)
-    statements = _in_files(options.named) if options.named else all_statements()
+    statements = _in_files(options.named, statements_in) if options.named else all_statements()
     chosen = _fitting(statements, options.id, options)
     claims = {name: claim for file in options.named for name, claim in claims_in(file).items()}
     told: dict[str, Finding] = {}
@@ -402,15 +338,18 @@ def _verify(options: argparse.Namespace) -> int:
     def tell(finding: Finding) -> None:
         told[finding.statement] = finding
         count = f"{len(told):>{len(str(len(chosen)))}}/{len(chosen)}"
-        if options.format == "table":
-            emit(printable(f"{count} {_said(chosen[finding.statement], finding, claims.get(finding.statement))}\n"))
-        else:  # beside the answer
+        if options.format != "table":  # beside the answer
             complain(f"{count} {_words(finding)}")
+        elif _violates(finding):
+            text, code = chosen[finding.statement].text, _code(finding, claims)
+            emit(printable(f"{count} {finding.statement}: {text}\n  {finding.status}: {finding.sentence}\n{code}\n\n"))
+        else:
+            emit(printable(f"{count} {_words(finding)}\n"))
 
     store = None if options.named and options.store == STORE else options.store  # functions in files change
     limits = {"trials": options.trials, "fresh": options.fresh, "start": options.start, "files": options.named}
     try:
-        findings = verify(chosen.values(), options.time_limit, options.seed, options.jobs, store, tell=tell, **limits)
+        findings = verify(chosen.values(), options.time_limit, options.seed or 0, options.jobs, store, tell=tell, **limits)
     except KeyboardInterrupt:
         if options.format == "table":
             emit(_ending(chosen, told))
@@ -423,32 +362,30 @@ def _verify(options: argparse.Namespace) -> int:
         emit(_page(chosen, findings, claims) + "\n")
     else:
         emit(_ending(chosen, findings))
-    failed = any("check failed" in finding.sentence for finding in findings.values())
-    return int(failed or (bool(options.named) and any(finding.status in VIOLATED for finding in findings.values())))
+    bad = (Status.REFUTED, Status.IN_FLOATS) if options.named else ()
+    return int(any("check failed" in one.sentence or one.status in bad for one in findings.values()))
 
 
-def _matrix(options: argparse.Namespace) -> int:
+def _matrix(options: argparse.Namespace) -> None:
     """From the record of the package; cells that are named are searched where nothing is on record."""
     if options.mechanism or options.property:
-        mechanisms = None if options.mechanism is None else [mechanism_named(name) for name in options.mechanism]
+        mechanisms = list(map(mechanism_named, options.mechanism)) or None
         asked = options.property and [load_object(name, JUDGED) if is_in_file(name) else name for name in options.property]
         limit = 60.0 if options.time_limit is None else checked_limit(options.time_limit)
         made = property_matrix(mechanisms, asked, time_limit=limit, trials=options.trials, seed=options.seed or 0)
         emit(write_matrix([made], options.format))
-        return 0
+        return
     for name in ("time-limit", "seed", "trials"):
         if getattr(options, name.replace("-", "_")) is not None:
             raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
     recorded = recorded_matrices(*known_cells())
     emit(write_matrix(recorded, options.format, printed_tables(recorded[0])))
-    return 0
 
 
-def _in_files(files: list[str]) -> dict[str, Statement]:
-    """The statements of the claims in some files."""
-    kept: dict[str, Statement] = {}
+def _in_files(files: Iterable[str], read: Callable[[str], Mapping[str, T]]) -> dict[str, T]:
+    kept: dict[str, T] = {}
     for file in files:
-        found = statements_in(file)
+        found = read(file)
         if not found:
             raise InstanceError(f"{file} defines no claim: a claim is what fa.claim returns")
         if twice := next((name for name in found if name in kept), None):
@@ -457,26 +394,19 @@ def _in_files(files: list[str]) -> dict[str, Statement]:
     return kept
 
 
-def _needs(finding: Finding) -> str:
-    """The assumptions that are needed, as the end of a sentence."""
-    return f"; needs: {', '.join(key.replace('_', ' ') for key in finding.needed)}" if finding.needed else ""
+def _sentence(finding: Finding) -> str:
+    """The finding with the assumptions that are needed."""
+    needed = ", ".join(key.replace("_", " ") for key in finding.needed)
+    return finding.sentence + (f"; needs: {needed}" if needed else "")
 
 
 def _words(finding: Finding) -> str:
-    """The finding in a line."""
     status = "" if finding.sentence.startswith(finding.status) else f"{finding.status}: "
-    return f"{finding.statement}: {status}{finding.sentence}{_needs(finding)}"
+    return f"{finding.statement}: {status}{_sentence(finding)}"
 
 
 def _violates(finding: Finding) -> bool:
     return finding.case is not None and finding.verdict is not None and finding.verdict.holds is False
-
-
-def _said(item: Statement, finding: Finding, claim: ClaimTerms | None) -> str:
-    """The finding in a line; where a case violates something, the claim and this case, too."""
-    if not _violates(finding):
-        return _words(finding)
-    return f"{item.id}: {item.text}\n  {finding.status}: {finding.sentence}\n{_code(finding, claim)}\n"
 
 
 def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
@@ -487,18 +417,18 @@ def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
         open_ = [name for name, one in left.items() if one.status not in (Status.PROVED, Status.BY_MACHINE)]
         names = f"; without a proof: {', '.join(open_)}" if open_ else ", all of them proved"
         line = f"{why} when the budget ended: {len(left)}{names}"
-        lines += wrap(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) if left else []
+        lines += wrap(line, 130, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) if left else []
     registered = {name: one for name, one in findings.items() if statements[name].paper in PAPERS}
     if registered:
-        changed = [*changes(statements, registered, _record())]
-        lines += ["", "Changed against the record:", *(changed or ["nothing"])]
+        lines += ["", "Changed against the record:", *(list(changes(statements, registered, _record())) or ["nothing"])]
     return "\n" + _summary(statements, findings).text() + "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _code(finding: Finding, claim: ClaimTerms | None) -> str:
+def _code(finding: Finding, claims: Mapping[str, ClaimTerms]) -> str:
     """The case; for a claim of one's own that it violates, all that asserts the violation, as the result of a search shows it."""
     assert finding.case is not None
-    return witness_code(claim, finding.case) if claim is not None and _violates(finding) else finding.case.code()
+    own = finding.statement in claims and _violates(finding)
+    return witness_code(claims[finding.statement], finding.case) if own else finding.case.code()
 
 
 def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
@@ -509,13 +439,11 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
 
 
 def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> str:
-    """How many there are of each status, the findings, and the cases that were found as code."""
-    rows = [[name, one.status, f"{one.trials:,}", one.sentence + _needs(one)] for name, one in findings.items()]
-    overview = Grid("Findings", ["statement", "status", "cases", "finding"], rows, right=[2])
+    rows = [[name, one.status, f"{one.trials:,}", _sentence(one)] for name, one in findings.items()]
     cases = [
-        Section(name, [f"{statements[name].text} {one.status}: {one.sentence}"], code=_code(one, claims.get(name)), anchor=name)
+        Section(name, [f"{statements[name].text} {one.status}: {one.sentence}"], code=_code(one, claims), anchor=name)
         for name, one in findings.items()
         if one.case is not None
     ]
-    tables = [table_section(grid) for grid in (_summary(statements, findings), overview)]
-    return page("fairalloc: statements of the papers", [*tables, *cases])
+    tables = _summary(statements, findings), Grid("Findings", ["statement", "status", "cases", "finding"], rows, right=[2])
+    return page("fairalloc: statements of the papers", [*map(table_section, tables), *cases])
