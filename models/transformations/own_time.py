@@ -23,7 +23,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.input.demand_matrix import DerivedRows, Vectors
 from fairalloc.models.input.validation import read_limits
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import rational
+from fairalloc.models.numbers import finite, rational
 
 __all__ = ["with_own_time"]
 
@@ -58,9 +58,10 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     times = [f"time of {instance.users[n]}" for n in limited]
     if len({*named, *times}) < len(named) + len(times):
         named = [f"r{k}" for k in range(1, len(named) + 1)]
-    vectors = Vectors.of_sparse(_rows(instance, limited), instance.arcs.owner.indptr.astype(np.intp))
+    rows = _ExactRows(instance, tuple(limited.tolist()))
+    vectors = Vectors.of_sparse(rows.floats(), instance.arcs.owner.indptr.astype(np.intp))
     return Instance(
-        replace(vectors, given=_ExactRows(instance, tuple(limited.tolist()))),  # of which these are the floats
+        replace(vectors, given=rows),
         [pools + [rational(limits[n], "the limit") for n in limited]],
         weights=instance.exact.weights,
         max_tasks=instance.exact.max_tasks,
@@ -81,39 +82,37 @@ def own_time(instance: Instance) -> NDArray[np.intp]:
     return np.array([place.get(f"time of {user}", -1) for user in instance.users])
 
 
-def _rows(instance: Instance, limited: Any) -> sp.csr_array:
-    """(A x (K R + limited users)) what a task on each arc takes."""
-    arcs = instance.arcs
-    taken = sp.csr_array(arcs.load.T * instance.pools.ravel())
-    own = np.full(instance.N, -1)
-    own[limited] = np.arange(len(limited))
-    there = np.flatnonzero(own[arcs.user] >= 0)
-    time = np.broadcast_to(arcs.time, len(arcs))[there]
-    return sp.hstack([taken, sp.csr_array((time, (there, own[arcs.user[there]])), shape=(len(arcs), len(limited)))], format="csr")
-
-
 @dataclass(frozen=True)
 class _ExactRows(DerivedRows):
-    """The same as rationals, user by user."""
+    """What a task on each arc of an instance takes of the servers and of the own time of some users, in rationals."""
 
     home: Instance
     limited: tuple[int, ...]
 
     @cached_property
     def _place(self) -> dict[int, int]:
-        return {n: k for k, n in enumerate(self.limited)}
+        """Where the own time of a user stands."""
+        return {n: k for k, n in enumerate(self.limited, self.home.K * self.home.R)}
 
     def __len__(self) -> int:
         return self.home.N
 
     def __getitem__(self, n: Any) -> Any:
-        arcs = self.home.arcs
-        return [self._row(n, int(arcs.variant[a]), int(arcs.server[a])) for a in range(*arcs.owner.indptr[n : n + 2].tolist())]
+        arcs, width = self.home.arcs, self.home.K * self.home.R + len(self.limited)
+        first, end = arcs.owner.indptr[range(len(self))[n] :][:2].tolist()  # IndexError behind the last, which ends a loop
+        return [[taken.get(r, Fraction(0)) for r in range(width)] for taken in map(self._taken, range(first, end))]
 
-    def _row(self, n: int, v: int, i: int) -> list[Fraction]:
-        home, exact = self.home, self.home.exact
-        result = [Fraction(0)] * (home.K * home.R + len(self.limited))
-        result[i * home.R : (i + 1) * home.R] = exact.demands_at(n, i)[v]
-        if n in self._place:
-            result[home.K * home.R + self._place[n]] = Fraction(1) / (1 if (n, i) in exact.own else exact.rates.get((n, i), 1))
-        return result
+    def _taken(self, a: int) -> dict[int, Fraction]:
+        """What a task on an arc takes of each resource."""
+        arcs, exact, width = self.home.arcs, self.home.exact, self.home.R
+        n, v, i = int(arcs.user[a]), int(arcs.variant[a]), int(arcs.server[a])
+        taken = {i * width + r: d for r, d in enumerate(exact.demands_at(n, i)[v]) if d}
+        rate = Fraction(1) if (n, i) in exact.own else exact.rates.get((n, i), Fraction(1))
+        return taken | ({self._place[n]: 1 / rate} if n in self._place else {})
+
+    def floats(self) -> sp.csr_array:
+        """(A x (K R + limited users)) the nearest floats, as an instance that is read from a file has them."""
+        rows = [self._taken(a) for a in range(len(self.home.arcs))]
+        data = [finite(d, "what a task takes") for taken in rows for d in taken.values()]
+        columns, start = np.array([r for taken in rows for r in taken]), np.cumsum([0, *map(len, rows)])
+        return sp.csr_array((data, columns, start), shape=(len(rows), self.home.K * self.home.R + len(self.limited)))

@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 import fairalloc as fa
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
 from fairalloc.models.transformations.own_time import own_time
 
 JOBS = fa.Instance([[1], [1]], {"fast": [1], "slow": [1]}, rates=[[4, 1], ["5/2", 1]])
@@ -97,6 +98,16 @@ def test_copies_read_no_row_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (copied.replace(name=""), third) == (limited, others)
     assert others != limited
     assert not copied.vectors.matrix.data.flags.writeable
+
+
+@pytest.mark.parametrize("demands", [[[1], [1]], [["1/10"], [0.7]]])
+def test_a_file_holds_an_equal_instance(demands: list[list[object]]) -> None:
+    """Its floats are those of its rationals: a rate of 3 makes 1 / 3 of a task's time."""
+    home = fa.Instance(demands, [[1], ["7/3"]], rates=[[3, 1], ["5/7", 49]], counts=[3, 1], demands_on={(1, 0): ["1/3"]})
+    limited = fa.with_own_time(home, [1, "2/3"])
+    back = parse_instance(instance_document(limited))
+    assert back == limited
+    assert (hash(back), fingerprint(back)) == (hash(limited), fingerprint(limited))
 
 
 def test_limits_that_do_not_bind_and_those_of_tasks() -> None:
