@@ -19,7 +19,7 @@ from fairalloc.models.numbers import Floats, literal, without_rounding
 from fairalloc.models.tables import Grid
 
 HEAD = 20
-"""Rows of a table where nothing else is asked for."""
+"""Rows of a table where nothing else is asked for, and the most resources that have a column."""
 
 
 class _Tables:
@@ -127,17 +127,19 @@ class Overview(_Tables):
         instance = self.instance
         able = instance.eligible.sum(axis=0)
         servers = [
-            [_named(instance.servers, same), f"{instance.counts[i]}", *map(_short, instance.capacities[i]), f"{able[i]}"]
+            [_named(instance.servers, same), f"{instance.counts[i]}", *map(_short, instance.capacities[i, :HEAD]), f"{able[i]}"]
             for same in self.servers[: self.head]
             for i in same[:1]
         ]
-        columns = ["server", "count", *instance.resources, "users"]
-        first = Grid(repr(instance), columns, servers, _more(self.servers[self.head :]), right=range(1, len(columns)))
+        columns = ["server", "count", *instance.resources[:HEAD], "users"]
+        notes = [*_more(self.servers[self.head :]), *_more_resources(instance)]
+        first = Grid(repr(instance), columns, servers, notes, right=range(1, len(columns)))
         rows = [row for same in self.users[: self.head] for row in self._rows(same)]
         given = ["weight", "max tasks", *["min tasks"] * instance.has_floors, *["group"] * (instance.groups is not None)]
-        columns = ["user", *given, *instance.resources, "dominant", "servers", "alone", "share alone"]
+        columns = ["user", *given, *instance.resources[:HEAD], "dominant", "servers", "alone", "share alone"]
         right = [k for k, column in enumerate(columns) if k and column not in ("dominant", "group")]
-        return first, Grid("A task takes", columns, rows, [*_more(self.users[self.head :]), *self._notes()], right=right)
+        notes = [*_more(self.users[self.head :]), *_more_resources(instance), *self._notes()]
+        return first, Grid("A task takes", columns, rows, notes, right=right)
 
     def _rows(self, same: list[int]) -> list[list[str]]:
         """A row for each variant of a class of users."""
@@ -148,7 +150,7 @@ class Overview(_Tables):
             given.append(facts["group"] or "")
         share = "" if facts["share"] is None else f"{facts['share']:.3g}"
         last = [facts["dominant"] or "", f"{facts['servers']} of {instance.K}", _short(facts["alone"]), share]
-        first, *others = [list(map(_short, vector)) for vector in facts["demands"]]
+        first, *others = [list(map(_short, vector[:HEAD])) for vector in facts["demands"]]
         blank = [["", *[""] * len(given), *vector, "", "", "", ""] for vector in others]
         return [[_named(instance.users, same), *given, *first, *last], *blank]
 
@@ -218,11 +220,12 @@ class AllocationOverview(_Tables):
         allocation, instance = self.allocation, self.allocation.instance
         title = repr(allocation).split("\n")[0].removeprefix("<").removesuffix(">")
         rows = [
-            [server, *(f"{part:.1%}" if there > 0 else "-" for part, there in zip(parts, pools, strict=True))]
+            [server, *(f"{part:.1%}" if there > 0 else "-" for part, there in zip(parts[:HEAD], pools[:HEAD], strict=True))]
             for server, parts, pools in zip(instance.servers, without_rounding(allocation.load), instance.pools, strict=True)
         ]
-        columns = ["server", *instance.resources]
-        return allocation.grid(title, self.head), Grid("Used", columns, rows, right=range(1, len(columns))).head(self.head)
+        columns, notes = ["server", *instance.resources[:HEAD]], _more_resources(instance)
+        used = Grid("Used", columns, rows, notes, right=range(1, len(columns)))
+        return allocation.grid(title, self.head), used.head(self.head)
 
     def __repr__(self) -> str:
         return f"<overview of {self.allocation!r}>"
@@ -262,6 +265,11 @@ def _named(names: tuple[str, ...], same: list[int]) -> str:
 def _more(left: list[list[int]]) -> list[str]:
     rows, members = len(left), sum(map(len, left))
     return [f"... and {members} more in {rows} more rows"] if rows else []
+
+
+def _more_resources(instance: Instance) -> list[str]:
+    more = instance.R - HEAD
+    return [f"... and {more} more resources"] if more > 0 else []
 
 
 def _short(value: float) -> str:

@@ -35,6 +35,16 @@ def test_a_table_of_users_and_servers():
     assert fa.example("khamse-fig1").instance._repr_html_() == overview._repr_html_()
 
 
+def test_of_many_resources_the_first_have_columns():
+    """Half a minute went into a table of 1,010 columns, of which none had room for a number."""
+    instance = fa.Instance(np.ones((2, 1010)), np.full((1, 1010), 7.5))
+    for shown in (fa.show(instance), fa.show(fa.Allocation(instance, [1, 2]))):
+        assert "... and 990 more resources" in str(shown)
+        assert "r20" in shown.grids[1].columns or "r20" in shown.grids[0].columns
+        assert not {"r21"} & {*shown.grids[0].columns, *shown.grids[1].columns}
+    assert len(fa.show(instance).to_dict()["users"][0]["demands"][0]) == 1010
+
+
 @given(instances(scales=False))
 @settings(max_examples=drawn(20))
 def test_alone_is_what_the_user_runs_without_the_others(instance):
