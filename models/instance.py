@@ -149,11 +149,7 @@ class Instance(InstanceData):
         return (self.floats_are_exact and other.floats_are_exact) or self.exact == other.exact
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.content)
+        return self.once("hash", lambda: hash(self.content))
 
     @property
     def content(self) -> tuple[Any, ...]:
@@ -217,7 +213,7 @@ class Instance(InstanceData):
             data["min_tasks"] = frozen(self.min_tasks / unit)
             data["arcs"] = self._arcs_in(unit, vectors)
         data["_given"]["demands_on"] = dict(data.get("own", self.own))
-        stale = ("exact", "_hash", *(("demands", "demands_on") if unit is not None else ()))
+        stale = ("exact", *(("demands", "demands_on") if unit is not None else ()))
         return self._changed(data, stale)
 
     def chosen(
@@ -271,13 +267,10 @@ class Instance(InstanceData):
             "own": MappingProxyType({}),
             "_given": {**self._given, "capacities": [totals], "demands_on": {}, "rates": None},
         }
-        stale = ["servers", "K", "placement", "allowed", "rates", "exact", "demands_on", "_hash"]
+        stale = ["servers", "K", "placement", "allowed", "rates", "exact", "demands_on"]
         if self.K > 1 or self.counts[0] > 1:
             stale += ["eligible", "pools", "totals", "arcs", "A"]
-        result = self._changed(data, stale)
-        result._check_totals()
-        result._check_every_user_fits_somewhere()
-        return result
+        return self._changed(data, stale)
 
     def _arguments(self) -> dict[str, Any]:
         """The constructor's arguments: a copy or a pickle is built, checked and made read-only as the original was."""

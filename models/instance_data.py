@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.input.demand_matrix import DerivedRows, Vectors, index_type, scaled_rows, small, small_range, with_data
+from fairalloc.models.input.demand_matrix import DerivedRows, Vectors, scaled_rows, small, small_range, with_data
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.input.validation import Places, is_unlimited
 from fairalloc.models.numbers import Floats, frozen, is_vector, rational
@@ -97,7 +98,7 @@ class ExactData:
     @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], tuple[tuple[Fraction, ...], ...]]:
         """{(user, server): (V_n, R)} where a task takes something else than `demands`."""
-        return {pair: self.demands_at(*pair) for pair in self.rates | self.own}
+        return MappingProxyType({pair: self.demands_at(*pair) for pair in self.rates | self.own})
 
     def demands_at(self, n: int, i: int) -> tuple[tuple[Fraction, ...], ...]:
         """(V_n, R) what a task of the user takes on the server, in each way to run it."""
@@ -225,7 +226,8 @@ class InstanceData:
     @cached_property
     def demands_on(self) -> Mapping[tuple[int, int], Floats]:
         """{(user, server): (V_n, R)} where a task takes something else than `demands`."""
-        return {(n, i): frozen(self.demands[n] / rate) for n, i, rate in _entries_of(self.rates)} | dict(self.own)
+        rated = {(n, i): frozen(self.demands[n] / rate) for n, i, rate in _entries_of(self.rates)}
+        return MappingProxyType(rated | dict(self.own))
 
     @property
     def same_everywhere(self) -> bool:
@@ -320,9 +322,13 @@ class InstanceData:
         """`load` and `gamma` of arcs that take vectors[row] * time; `like` has their places, where they are known."""
         with np.errstate(over="ignore"):
             if vectors.nnz == vectors.shape[0] * self.R:
-                share, largest = _parts_of_all(vectors.data.reshape(-1, self.R), self.pools, row, server, time)
-                start = small_range((len(row) + 1) * self.R, self.R) if like is None else like.indptr
-                place = _places_of_all(server, self.R) if like is None else like.indices
+                parts = vectors.data.reshape(-1, self.R)[row]
+                parts /= self.pools[server]
+                parts *= time[..., None]
+                share, largest = parts.ravel(), reduce(np.maximum, parts.T)
+                start = np.arange(0, share.size + 1, self.R) if like is None else like.indptr
+                rows = small_range(self.K * self.R).reshape(self.K, self.R)
+                place = rows[server].ravel() if like is None else like.indices
             else:
                 each = vectors[row]
                 start, place = each.indptr, _entries(each, server, self.R) if like is None else like.indices
@@ -372,33 +378,6 @@ def _entries(each: sp.csr_array, server: NDArray[np.intp], width: int) -> NDArra
     start = np.asarray(server * width, dtype=each.indices.dtype)
     result: NDArray[Any] = each.indices + np.repeat(start, np.diff(each.indptr))
     return result
-
-
-def _parts_of_all(
-    demands: Floats, pools: Floats, row: NDArray[np.intp], server: NDArray[np.intp], time: Floats
-) -> tuple[Floats, Floats]:
-    """demands[row] / pools[server] * time (A R,), and the largest of each arc, where all vectors (M, R) take of all."""
-    width = demands.shape[1]
-    share, largest = np.empty((len(row), width)), np.empty(len(row))
-    step = max(1, AT_ONCE // width)
-    for start in range(0, len(row), step):
-        part = slice(start, start + step)
-        np.divide(demands.take(row[part], axis=0), pools.take(server[part], axis=0), out=share[part])
-        if time.ndim:
-            share[part] *= time[part, None]
-        largest[part] = reduce(np.maximum, share[part].T)
-    return share.ravel(), largest
-
-
-AT_ONCE = 1 << 17
-"""Numbers that are divided at a time: they stay in the processor's cache."""
-
-
-def _places_of_all(server: NDArray[np.intp], width: int) -> NDArray[Any]:
-    """The row i R + r of every load, where every vector takes of every resource."""
-    first = server.astype(index_type((int(server.max(initial=0)) + 1) * width))
-    result: NDArray[Any] = (first * width)[:, None] + np.arange(width, dtype=first.dtype)
-    return result.ravel()
 
 
 def _entries_of(rates: sp.csr_array | None) -> Iterator[tuple[int, int, float]]:
