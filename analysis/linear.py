@@ -21,6 +21,7 @@ from fairalloc.models.errors import NotInstalled
 from fairalloc.models.exact.rationals import as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.running.threads import highs_scheduler
 
 DECIDED_BY = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
 """The `method` of a verdict that rests on an optimum in floating point (False) or in rationals (True)."""
@@ -88,6 +89,7 @@ def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
         highs.setOptionValue(name, value)
     with suppress(RuntimeError):  # HiGHS refuses large coefficients: then it has no status and no basis
         pass_lp(highs, LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf)))
+    with highs_scheduler():
         highs.run()
     return highs
 

@@ -34,6 +34,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs_session import pass_lp
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
+from fairalloc.solvers.running.threads import highs_scheduler
 
 SILENT = {"output_flag": False, "threads": 1, "presolve": "off"}
 
@@ -165,7 +166,8 @@ class PieceProgram:
         for option, value in {**SILENT, "primal_feasibility_tolerance": 1e-9}.items():
             highs.setOptionValue(option, value)
         pass_lp(highs, LP(cost, matrix, lower * scale, sides * scale, most * scale))
-        highs.run()
+        with highs_scheduler():
+            highs.run()
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None, -np.inf
         if self.objective == "closest":

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import highspy
 import numpy as np
 import pytest
 import scipy.linalg  # noqa: F401 (its library is there)
@@ -91,6 +92,10 @@ def test_threads_of_one_call_do_not_stay_with_highs(method):
     """It refused one thread after two, and the enumeration said that there was no allocation."""
     one = fa.Instance([[1, "1/4"], ["1/4", 1]], [[3, 3]])
     assert fa.solve(one, "drfh", "highs", threads=2).claims_success
+    callers = highspy.Highs()
+    for option, value in (("output_flag", False), ("threads", 2)):
+        callers.setOptionValue(option, value)
+    callers.run()
     asked = {} if method == "pyomo:highs" else {"objective": "sum"}
     assert fa.solve(one, "njc" if asked else "drfh", method, isolate=False, **asked).claims_success
 
