@@ -42,7 +42,7 @@ class PyomoSession(ModelSession):
     def values(self) -> dict[str, Any]:
         import pyomo.environ as pyo
 
-        parts = self.model.component_objects(pyo.Var)
+        parts = self.model.component_objects(pyo.Var, descend_into=False)  # the names in blocks may be the same
         return {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
 
     def own_conditions(self) -> None:

@@ -387,7 +387,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
 
 def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
     """What the method answers, with the clocks around it; what it raises ends it alone."""
-    ours = is_ours(method)
+    ours = is_ours(method) and not isinstance(method, OwnFunction)
     start, cpu = limits.clock(), processor_seconds()
     try:
         answer = method.run(mechanism, instance, limits)

@@ -458,7 +458,15 @@ def test_names_of_prices_may_be_those_of_something_else():
             problem = super().write_cvxpy(instance)
             return cp.Problem(problem.objective, [*problem.constraints, cp.Variable(3, name="kappa") == 1])
 
-    for item in (ByNumber(), WithKappa()):
+    class WithBlock(Spread):
+        def write_pyomo(self, instance):
+            model = super().write_pyomo(instance)
+            model.part = pyo.Block()
+            model.part.x = pyo.Var(bounds=(0, 1))
+            model.part.least = pyo.Constraint(expr=model.part.x >= 0.5)
+            return model
+
+    for item in (ByNumber(), WithKappa(), WithBlock()):
         assert fa.solve(KHAMSE, item).claims_success
 
 
