@@ -73,11 +73,7 @@ def export(instance: Instance, mechanism: str | Mechanism | type[Mechanism], for
 def _script(instance: Instance, item: Mechanism) -> str:
     if "cvxpy" not in item.layers:
         raise NotApplicable(f"mechanism {item.id!r} has no CVXPY model, which the script would solve")
-    try:
-        own = find_mechanism(item.id)
-    except UnknownName:
-        own = None
-    if own is None or type(own) is not type(item) or item.functions:
+    if item.id not in MECHANISMS or type(MECHANISMS[item.id]) is not type(item) or item.functions:
         raise NotApplicable(f"mechanism {item.id!r} is not one that a script can find by its id: write lp, mps or nl")
     if not item.cvxpy(instance).is_dcp():
         raise NotApplicable(

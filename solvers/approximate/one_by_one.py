@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 
 
 class OneByOne(Session):
-    """Tasks one by one. `ahead` is whether users are compared by the share that they would have."""
+    """Tasks one by one. `ahead`: from nothing, users compared by the share that they would have; else from what is whole."""
 
     mechanism: WholeTasks
     ahead: ClassVar[bool]
@@ -49,7 +49,7 @@ class OneByOne(Session):
             fractions = solve(instance, self.mechanism.base, time_limit=seconds, threads=self.limits.threads)
             if not fractions.has_point:
                 raise Stopped(fractions.termination, fractions.message)
-            self.x = self.start(fractions)
+            self.x = np.zeros_like(fractions.x) if self.ahead else np.floor(fractions.x + ROUNDING)
             self.free -= arcs.load @ self.x
             u = arcs.owner @ self.x
             heap = [(self.rate[n] * (u[n] + self.ahead), n) for n in range(instance.N)]
@@ -64,10 +64,6 @@ class OneByOne(Session):
                     raise Stopped("time_limit")
         self.message = "; ".join(self._distances(fractions))
         return self.x, None
-
-    def start(self, fractions: Allocation) -> Floats:
-        """(A,) whole tasks to begin with."""
-        raise NotImplementedError
 
     def _placed(self, n: int) -> bool:
         """Whether user n could run one more task, which is placed."""
@@ -96,17 +92,11 @@ class SequentialMinMax(OneByOne):
 
     ahead = True
 
-    def start(self, fractions: Allocation) -> Floats:
-        return np.zeros_like(fractions.x)
-
 
 class BestFit(OneByOne):
     """From what is whole."""
 
     ahead = False
-
-    def start(self, fractions: Allocation) -> Floats:
-        return np.floor(fractions.x + ROUNDING)
 
 
 class WholeByFilling(Method):
