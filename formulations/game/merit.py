@@ -27,7 +27,6 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import by_user, pyomo_arcs, server_resources
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -38,13 +37,6 @@ SCALE = 1e2
 """The factor of the smooth merit: solvers stop at absolute tolerances, so it decides how small the merit gets."""
 
 TINY = 1e-250
-
-
-def finite_game(game: Game) -> Game:
-    """The game itself; InstanceError where some alpha is inf."""
-    for i in np.flatnonzero(~game.finite)[:1]:
-        raise NotApplicable(f"the merit problem is for finite alpha, but alpha is inf for server {game.instance.servers[i]!r}")
-    return game
 
 
 class StartingPoint:
@@ -90,7 +82,7 @@ def merit_cvxpy(game: Game) -> "cp.Problem":
     """
     import cvxpy as cp
 
-    instance, arcs, start = finite_game(game).instance, game.instance.arcs, StartingPoint(game)
+    instance, arcs, start = game.instance, game.instance.arcs, StartingPoint(game)
     x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
     shape = (instance.K, instance.R)
     kappa, level, slack = (cp.Variable(shape, name=name) for name in ("kappa", "level", "slack"))
@@ -153,7 +145,7 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
     """Variables `x`, `u`, `kappa`, `level`, `slack`, `sigma`, constraints `capacity`, `tasks`, `levels`, by names."""
     import pyomo.environ as pyo
 
-    start = StartingPoint(finite_game(game))
+    start = StartingPoint(game)
     shift = start.log_kappa
     model, load = pyomo_named(game, signed=True, kappa=np.exp(shift), level=shift, slack=start.slack)
     x, keys = list(model.x.values()), list(model.kappa)

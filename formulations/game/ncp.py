@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.merit import StartingPoint, excess_pyomo, finite_game, left_pyomo, pyomo_named
+from fairalloc.formulations.game.merit import StartingPoint, excess_pyomo, left_pyomo, pyomo_named
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -32,7 +32,7 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
     import pyomo.environ as pyo
     from pyomo.mpec import Complementarity, complements
 
-    start = StartingPoint(finite_game(game))
+    start = StartingPoint(game)
     model, load = pyomo_named(game, kappa=np.exp(start.log_kappa))
     model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
     slack, keys = {row: 1.0 - load[row] for row in load}, list(model.kappa)

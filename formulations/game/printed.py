@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import by_user, pyomo_arcs, server_resources
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.merit import StartingPoint, finite_game, log_marginal_cvxpy, log_marginal_pyomo
+from fairalloc.formulations.game.merit import StartingPoint, log_marginal_cvxpy, log_marginal_pyomo
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
 
@@ -126,11 +126,11 @@ def is_alpha_fair(game: Game) -> bool:
 
 
 def unlimited(game: Game) -> Game:
-    """The game itself; NotApplicable where some alpha is inf or a user has a limit."""
+    """The game itself, of finite alpha; NotApplicable where a user has a limit."""
     for n in np.flatnonzero(np.isfinite(game.limits))[:1]:
         user, limit = game.instance.users[n], game.limits[n]
         raise NotApplicable(f"the models as printed have no limits, but user {user!r} has max_tasks {limit:g}")
-    return finite_game(game)
+    return game
 
 
 def first_prices(game: Game, start: StartingPoint) -> Floats:

@@ -28,7 +28,7 @@ import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.merit import TINY, MarginalTerms, StartingPoint, finite_game
+from fairalloc.formulations.game.merit import TINY, MarginalTerms, StartingPoint
 from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
@@ -136,7 +136,7 @@ class Conditions:
         import gamspy as gp
 
         self._home = gp.Container()
-        sizes, self._values = data(finite_game(game), start)
+        sizes, self._values = data(game, start)
         self._sets = {name: gp.Set(self._home, name, records=[f"{name}{k}" for k in range(size)]) for name, size in sizes.items()}
         self._parameters = {
             name: gp.Parameter(self._home, name, domain=[self._sets[index] for index in over], records=numbers)
