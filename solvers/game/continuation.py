@@ -316,7 +316,7 @@ class ContinuationSession(NewtonSession):
                 return
         if self._bargained():
             return
-        for tau, first in self._starts(self.several):
+        for tau, first in self._starts():
             path = PathFollowing(self, tau, first)
             try:
                 path.follow()
@@ -330,10 +330,10 @@ class ContinuationSession(NewtonSession):
             if self.gap <= self.limits.promised:
                 return
 
-    def _starts(self, several: bool) -> tuple[tuple[float, float], ...]:
-        """The `starts` that are tried; where `several` variants are told apart by prices there is no other than the first."""
+    def _starts(self) -> tuple[tuple[float, float], ...]:
+        """The `starts` that are tried; where variants are told apart by prices there is no other than the first."""
         starts, game = self.options.starts, self.levels.game
-        if several:
+        if self.several:
             return starts[:1]
         uncapped = bool(np.isinf(game.alpha).all() and (game.w > 0).all())
         return (*((tau, np.inf) for tau, _ in starts[:1] if uncapped), *starts)

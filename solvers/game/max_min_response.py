@@ -37,15 +37,14 @@ def max_min_response(server: ServerArrays, b: Floats) -> tuple[Floats, Floats]:
         active = np.flatnonzero(np.isnan(fixed))
         done = np.flatnonzero(~np.isnan(fixed))
         rises = sp.hstack([-owner[active], sp.csr_array(phi[active][:, None])], format="csr")
-        kept = sp.hstack([owner[done], sp.csr_array((len(done), 1))], format="csr") if len(done) else None
-        highest = float(most[active].min())
+        kept = sp.hstack([owner[done], sp.csr_array((len(done), 1))], format="csr")
         answer = linprog(
             np.append(np.zeros(size), -1.0),
             A_ub=sp.vstack([load, rises], format="csr"),
             b_ub=np.concatenate([np.ones(R), phi[active] * have[active]]),
             A_eq=kept,
-            b_eq=fixed[done] if len(done) else None,
-            bounds=[(0.0, None)] * size + [(0.0, highest if highest < np.inf else None)],
+            b_eq=fixed[done],
+            bounds=[(0.0, None)] * size + [(0.0, float(most[active].min()))],
             method="highs-ds",
             options=TEN_DIGITS,
         )

@@ -56,7 +56,7 @@ def pattern(game: Game, x: Floats, served: NDArray[np.bool_], tolerance: float, 
     """Step 1 at tasks x (A,), of which those on the arcs `served` (A,) are more than rounding, some for every user."""
     tasks = game.tasks(x)
     load = game.load(np.where(served, x, 0.0) / game.gamma)
-    rows = np.flatnonzero(load.ravel() >= 1.0 - max(10.0, float(len(x))) * tolerance)
+    rows = load.ravel() >= 1.0 - max(10.0, float(len(x))) * tolerance
     held = tasks >= game.limits * (1.0 - tolerance)
     z = game.shares(tasks)
     free = np.flatnonzero((served | ties) & ~held[game.user])
@@ -69,8 +69,8 @@ def pattern(game: Game, x: Floats, served: NDArray[np.bool_], tolerance: float, 
         pairs.setdefault((int(game.user[a]), k), a)
     place = {k: j for j, k in enumerate(used.tolist())}
     at = tuple((a, place[k]) for (_, k), a in pairs.items() if k in place)
-    number = len(used)
-    return Pattern(tuple(np.flatnonzero(served).tolist()), tuple(rows.tolist()), at, number, tuple(np.flatnonzero(held).tolist()))
+    arcs, full, users = (tuple(np.flatnonzero(part).tolist()) for part in (served, rows, held))
+    return Pattern(arcs, full, at, len(used), users)
 
 
 def corrected(game: Game, x: Floats, found: Pattern) -> Floats | None:
@@ -107,7 +107,7 @@ def _equations(game: Game, x: Floats, found: Pattern, served: NDArray[np.intp]) 
     )
     J[middle, size:][np.arange(len(arc)), layer] = -level[layer] / z
     J[middle.stop :, :size] = np.where(game.user[served] == held[:, None], game.gamma[served] / game.limits[held][:, None], 0.0)
-    load = game.load(np.where(np.isin(np.arange(len(x)), served), x, 0.0) / game.gamma)[server, resource]
-    kept = game.tasks(np.where(np.isin(np.arange(len(x)), served), x, 0.0))
+    inside = np.where(np.isin(np.arange(len(x)), served), x, 0.0)
+    load, kept = game.load(game.fractions(inside))[server, resource], game.tasks(inside)
     missing = [1.0 - load, level[layer] / z - kept[game.user[arc]] / tasks[game.user[arc]], 1.0 - kept[held] / game.limits[held]]
     return J, np.concatenate(missing)

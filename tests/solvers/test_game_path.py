@@ -361,7 +361,7 @@ def test_which_starts_are_tried():
         ("zero_demand", "inf", starts),
     ):
         session = session_of(getattr(generators, family)(8, 3, 3, 1), alpha=alpha)
-        assert session._starts(session.several) == tried
+        assert session._starts() == tried
 
 
 def guesses(monkeypatch, session, follow):
