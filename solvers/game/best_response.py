@@ -50,6 +50,9 @@ TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15
 """Levels that differ relatively by less are one event of water filling; a load within this of 1 is full, a hundred times the
 rounding error of a sum over users; a slope below this part of the steepest is the rounding error of 0."""
 
+REST = 1e-14
+"""The relative change of tasks up to which a sweep changes nothing: rounding."""
+
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
 """Sweeps are repeated in rationals where fewer than these sufficed, up to so many arcs, until a denominator has more bits."""
 
@@ -262,9 +265,9 @@ class BestResponseSession(GameSession):
                 self.gap, next_look = self.game.residual(self.x, responses.kappa), change / 10.0
             self.record(change=float(change))
             met = self.gap <= self.limits.promised / 10.0 and (bool(responses.smooth) or self.done >= EXACT_SWEEPS)
-            if change <= 1e-14 or self.limits.late or met:
+            self.rests(change, REST, "sweeps")
+            if change <= REST or self.limits.late or met:
                 break
-        self.why = f"not at rest after {self.done} sweeps"
 
 
 def by_filling(game: Game, i: int) -> bool:

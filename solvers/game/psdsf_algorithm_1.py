@@ -110,9 +110,10 @@ class Algorithm1Session(GameSession):
                 updates += len(minima)
             self.done = count
             self.record(updates=updates, change=change)
+            self.rests(change, TIED, "rounds")
             if not updates or change <= TIED or self.limits.late:
                 break
-        self.gap, self.why = self.game.residual(self.x), f"not at rest after {self.done} rounds"
+        self.gap = self.game.residual(self.x)
 
 
 class Algorithm1(ForFilling):

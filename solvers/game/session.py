@@ -89,6 +89,11 @@ class GameSession(Iteration):
         with self.phase("build"):
             self.game = self.mechanism.game(self.instance)
 
+    def rests(self, change: float, least: float, what: str) -> None:
+        """Say whether tasks changed by at most `least`, relative, in the last of the sweeps or rounds: then more do not help."""
+        rest = change <= least
+        self.why, self.ended = f"{'' if rest else 'not '}at rest after {self.done} {what}", "inaccurate" if rest else self.ended
+
     @cached_property
     def servers(self) -> "list[ServerArrays]":
         """Those with arcs."""

@@ -1,5 +1,6 @@
 """The papers' own algorithms for the game: by the definition, in rationals, against linear programs, and what they claim."""
 
+import re
 from fractions import Fraction
 from itertools import count, product
 
@@ -616,6 +617,17 @@ def test_time_limits_are_obeyed_inside(method):
     assert allocation.iterations >= 1
     assert allocation.residuals["feasibility"] <= ROUNDING
     assert next(ticks) < 40, "nobody goes on for long after the limit"
+
+
+@pytest.mark.parametrize(("method", "what"), [("best-response", "sweeps"), ("psdsf-algorithm-1", "rounds")])
+def test_a_point_at_rest_that_is_no_answer_is_said_to_be_at_rest(method, what, monkeypatch):
+    monkeypatch.setattr(Game, "residual", lambda *_: 0.5)
+    ended = solve(generators.generic(4, 2, 2, 0), "ps-dsf", method)
+    assert ended.termination == "inaccurate"
+    assert re.match(rf"at rest after \d+ {what}: its own residual is 5.0e-01", ended.message)
+    short = solve(generators.generic(4, 2, 2, 0), "ps-dsf", method, options={f"max_{what}": 1})
+    assert short.termination == "iteration_limit"
+    assert short.message.startswith(f"not at rest after 1 {what}")
 
 
 def test_the_judge_sees_a_perturbation():
