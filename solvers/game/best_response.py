@@ -50,6 +50,9 @@ TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15
 """Levels that differ relatively by less are one event of water filling; a load within this of 1 is full, a hundred times the
 rounding error of a sum over users; a slope below this part of the steepest is the rounding error of 0."""
 
+TOO_MUCH = 1e6
+"""What y is taken to be at most, of which at most 1 fits: for small alpha a demand overflows."""
+
 REST = 1e-14
 """The relative change of tasks up to which a sweep changes nothing: rounding."""
 
@@ -130,7 +133,7 @@ class ServerDual:
         log_q = np.logaddexp.reduce(self.log_w + u, axis=1)
         with np.errstate(over="ignore"):
             z = np.minimum(np.exp(self.marginals.inverse(log_q)), self.server.most)
-        return self.server.phi * np.maximum(z - b, 0.0), log_q
+        return np.minimum(self.server.phi * np.maximum(z - b, 0.0), TOO_MUCH), log_q
 
     def answer(self, b: Floats, kappa: Floats) -> tuple[Floats, Floats]:
         """Y (m,) and the server's kappa (R,), from the kappa of its last turn (zeros: from water filling)."""
@@ -149,13 +152,12 @@ class ServerDual:
 
     def violation(self, y: Floats, u: Floats) -> float:
         """The largest distance of a priced load from 1, or excess of a free one."""
-        with np.errstate(over="ignore", invalid="ignore"):  # for small alpha y may be inf
-            excess = np.nan_to_num(y @ self.server.w - 1.0, nan=np.inf, posinf=np.inf)
+        excess = y @ self.server.w - 1.0
         return float(np.where(np.isneginf(u), np.maximum(excess, 0.0), np.abs(excess)).max())
 
     def newton(self, u: Floats, b: Floats, y: Floats, log_q: Floats, violation: float) -> Floats:
         """New log prices (R,): a damped Newton step, or one round of clearing where no step decreases the violation."""
-        step = self.direction(u, y, b, log_q) if np.isfinite(violation) else np.zeros_like(u)
+        step = self.direction(u, y, b, log_q)
         for part in (1.0, 0.5, 0.25, 0.125):
             new: Floats = u + part * step
             if self.violation(self.demand(new, b)[0], new) <= (1.0 - 0.25 * part) * violation:
@@ -198,7 +200,7 @@ class ServerDual:
         def excess(value: float) -> float:
             with np.errstate(over="ignore"):
                 z = np.minimum(np.exp(marginals.inverse(np.logaddexp(log_rest, log_w + value))), most)
-            return float(min(w @ (phi * np.maximum(z - b, 0.0)), 1e6)) - 1.0
+            return float(w @ np.minimum(phi * np.maximum(z - b, 0.0), TOO_MUCH)) - 1.0
 
         if excess(-np.inf) <= 0:
             return -np.inf

@@ -630,6 +630,14 @@ def test_a_point_at_rest_that_is_no_answer_is_said_to_be_at_rest(method, what, m
     assert short.message.startswith(f"not at rest after 1 {what}")
 
 
+def test_demands_that_overflow_for_small_alpha_are_large_numbers():
+    """Tasks were nan for alpha = 0.001, and no answer for 0.1: y of inf has no violation that a step could lower."""
+    instance = Instance([[1, 2], [3, 1], [0, 1]], [[9, 18], [5, 4]])
+    for alpha in (0.03, 0.1):
+        assert solve(instance, "alpha-pf-vds", "best-response", alpha=alpha).claims_success
+    assert np.isfinite(solve(instance, "alpha-pf-vds", "best-response", alpha=0.001).tasks).all()
+
+
 def test_the_judge_sees_a_perturbation():
     instance, item = generators.generic(6, 3, 2, 0), mechanism("ps-dsf")
     session, right = GameSession(item, instance, Limits()), solve(instance, "ps-dsf", "best-response").x
