@@ -51,6 +51,8 @@ def _data(workload: str, cluster: str) -> tuple[Workload, Cluster, str]:
 @lru_cache(maxsize=1)
 def _read(workload: str, cluster: str, *_: tuple[int, int]) -> tuple[Workload, Cluster, str]:
     found = read_workload(workload)
+    if not len(found.workload):
+        raise InstanceError(f"{workload} has no job that ran")
     machines = read_cluster(cluster) if cluster else found.cluster
     if machines is None:
         raise InstanceError(f"{workload} has no machines: name a file of them as cluster")
