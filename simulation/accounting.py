@@ -116,13 +116,14 @@ def _times(log: TaskLog) -> Iterator[str]:
     jobs = log.workload
     leave = jobs.leave[jobs.job_user[log.job]]
     full = jobs.duration[log.job]
-    short = np.abs(log.end - log.start - full) > ROUNDING * np.maximum(log.end, full)
+    late = log.end - log.start - full
+    slack = ROUNDING * np.maximum(log.end, full)
     rules = {
         "starts before its job arrives": log.start < jobs.arrival[log.job],
         "runs after its user left": log.end > leave,
-        "is said to have finished, but did not run for its duration": (log.outcome == FINISHED) & short,
+        "is said to have finished, but did not run for its duration": (log.outcome == FINISHED) & (np.abs(late) > slack),
         "ends before it started": log.end < log.start,
-        "runs longer than its duration": log.end - log.start > full + ROUNDING * np.maximum(log.end, full),
+        "runs longer than its duration": late > slack,
         "is said to run at the end, but ended before": (log.outcome == RUNNING) & (log.end != log.until),
         "ends after the end": log.end > log.until,
     }
