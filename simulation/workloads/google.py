@@ -32,6 +32,7 @@ from fairalloc.simulation.workloads.clusters import four_classes
 
 SOURCES = ("google2011", "google2019", "generated")
 Source = Annotated[str, Rule(lambda value: value in SOURCES, f"one of {', '.join(SOURCES)}")]
+Part = Annotated[float, Rule(lambda value: 0 <= value <= 1, "a part of all, 0 to 1")]
 
 START, END = 600.0, 2506198.0  # seconds at which the window of the trace starts and its last event is
 HOUR, INTERVAL = 3600.0, 300.0
@@ -57,7 +58,7 @@ class Jobs:
 
 
 @checked
-def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: float = 1.0, seed: Seed = 0) -> DescribedWorkload:
+def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: Part = 1.0, seed: Seed = 0) -> DescribedWorkload:
     """Jobs with tasks, as W 6 schedules them: the first hours of the trace, with the jobs that are there at its start.
 
     All tasks of a job are equal and run as long as the job did in the trace, from its first start to its end; a job that had
@@ -84,7 +85,7 @@ def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: f
 
 @checked
 def google_intervals(
-    source: Source = "google2011", hours: Duration = 24.0, share: float = 0.02, seed: Seed = 0, whole_users: bool = False
+    source: Source = "google2011", hours: Duration = 24.0, share: Part = 0.02, seed: Seed = 0, whole_users: bool = False
 ) -> DescribedWorkload:
     """The quanta of jobs by 5-minute intervals, as K 6.2 allocates to them, on the cluster of K Fig. 4.
 

@@ -138,6 +138,8 @@ def test_sources_and_hours_that_are_none():
         google_tasks("google2020")
     with pytest.raises(InstanceError, match="hours is 0, but it must be a positive, finite number"):
         google_intervals("generated", hours=0)
+    with pytest.raises(InstanceError, match="share is 5, but it must be a part of all, 0 to 1"):
+        google_tasks("generated", share=5)
     with pytest.raises(InstanceError, match="source is 'x', but it must be one of bitbrains, generated"):
         bitbrains_instant("x")
 
