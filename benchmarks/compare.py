@@ -150,9 +150,6 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
     BenchmarkError : a file that is not there or has no such run, runs with nothing in common, or
         a run on a machine that was too busy
     """
-    for path in (before, now):
-        if not Path(path).exists():
-            raise BenchmarkError(f"there is no records file {path}")
     same = Path(before).resolve() == Path(now).resolve()
     (old, first), (new, second) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
     busy = _busy(before, old, first), _busy(now, new, second)
@@ -170,6 +167,8 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
 
 def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record]]:
     """Step 1: the newest run but `back`, and its rows about solves."""
+    if not Path(path).exists():
+        raise BenchmarkError(f"there is no records file {path}")
     with BenchmarkStore(path) as store:
         runs = [run for run in store.runs() if suite in (None, run.suite)]
         if len(runs) <= back:

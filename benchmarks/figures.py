@@ -15,6 +15,8 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import isnan
+from operator import attrgetter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -38,32 +40,33 @@ def _curves(values: Callable[..., Any], draw: Callable[..., Any], summary: Summa
     return [Panel(mechanism, tuple(found), lambda ax: draw({mechanism: found}, [ax], order=summary.methods, key=False))]
 
 
+def _points(title: str, points: Mapping[str, Any], draw: Callable[..., Any], summary: Summary) -> list[Panel]:
+    """A panel of what each method has; none where no method has anything."""
+    return [Panel(title, tuple(points), partial(draw, points, order=summary.methods, key=False))] if points else []
+
+
 def _accuracy(summary: Summary, mechanism: str) -> list[Panel]:
     points = {one.method: one.points for one in reached(summary.by_mechanism[mechanism]) if one.points}
-    draw = partial(measured.reached, points, order=summary.methods, key=False)
-    return [Panel(mechanism, tuple(points), draw)] if points else []
+    return _points(mechanism, points, measured.reached, summary)
 
 
 def _intervals(summary: Summary, mechanism: str) -> list[Panel]:
     rows = ranking(mechanism, summary.by_mechanism[mechanism], summary.target).rows
-    known = (rank.cases >= metrics.FEWEST for rank in rows)
-    ends = [(rank.low, rank.high) if enough else (rank.mean, rank.mean) for rank, enough in zip(rows, known, strict=True)]
+    ends = [(rank.mean, rank.mean) if isnan(rank.low) else (rank.low, rank.high) for rank in rows]
     means = {rank.method: (rank.mean, *end) for rank, end in zip(rows, ends, strict=True) if rank.solved}
     return [Panel(mechanism, (), partial(measured.intervals, means), 1.1 + 0.24 * len(means))] if len(means) > 1 else []
 
 
 def _fronts(summary: Summary, mechanism: str) -> list[Panel]:
     found = [point for point in pareto(summary.by_mechanism[mechanism]) if point.residual < float("inf")]
-    groups = metrics.grouped(found, lambda point: point.method)
+    groups = metrics.grouped(found, attrgetter("method"))
     points = {method: [(point.seconds, point.residual) for point in own] for method, own in groups.items()}
-    draw = partial(measured.front, points, order=summary.methods, key=False)
-    return [Panel(mechanism, tuple(points), draw)] if points else []
+    return _points(mechanism, points, measured.front, summary)
 
 
 def _losses(summary: Summary, mechanism: str) -> list[Panel]:
     points = {one.method: (one.seconds, one.worst, one.mean) for one in losses(summary, mechanism)}
-    draw = partial(measured.losses, points, order=summary.methods, key=False)
-    return [Panel(mechanism, tuple(points), draw)] if points else []
+    return _points(mechanism, points, measured.losses, summary)
 
 
 def _traces(summary: Summary, mechanism: str) -> list[Panel]:
@@ -72,20 +75,16 @@ def _traces(summary: Summary, mechanism: str) -> list[Panel]:
     for record in summary.by_mechanism[mechanism]:
         if record.trace:
             traced.setdefault(record.case, {}).setdefault(record.method, record.trace)
-    if not traced:
-        return []
-    case, found = max(traced.items(), key=lambda item: len(item[1]))
-    return [Panel(case, tuple(found), partial(measured.histories, found, order=summary.methods, key=False))]
+    case, found = max(traced.items(), key=lambda item: len(item[1]), default=("", {}))
+    return _points(case, found, measured.histories, summary)
 
 
 def _growth(summary: Summary, mechanism: str) -> list[Panel]:
-    points = medians_by_decade(summary, mechanism)
-    draw = partial(measured.growth, points, order=summary.methods, key=False)
-    return [Panel(mechanism, tuple(points), draw)] if points else []
+    return _points(mechanism, medians_by_decade(summary, mechanism), measured.growth, summary)
 
 
 def _memory(summary: Summary) -> list[Panel]:
-    groups = metrics.grouped((r for r in summary.records if r.peak_mb), lambda record: record.method)
+    groups = metrics.grouped((r for r in summary.records if r.peak_mb), attrgetter("method"))
     peaks = {method: [record.peak_mb for record in own] for method, own in groups.items()}
     found = {method: (median(values), max(values)) for method, values in peaks.items()}
     return [Panel("", (), partial(measured.memory, found), 1.0 + 0.24 * len(found))] if found else []

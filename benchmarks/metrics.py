@@ -97,11 +97,6 @@ def solves(records: Iterable[Record]) -> list[Record]:
     return [record for record in records if record.method != UNDEFINED]
 
 
-def rate(records: Sequence[Record], test: Callable[[Record], bool]) -> float:
-    """Fraction of the records that pass a test; NaN where there are none."""
-    return sum(map(test, records)) / len(records) if records else math.nan
-
-
 def cost(record: Record, target: float | None = None) -> float:
     """Wall seconds; inf for a failure, which is a residual above the target where one is given."""
     good = succeeded(record) if target is None else record.residual <= target
@@ -122,8 +117,8 @@ def shifted_geometric_mean(values: Iterable[float], shift: float = SHIFT) -> flo
     return math.exp(math.fsum(logs) / len(logs)) - shift if logs else math.nan
 
 
-def interval(repeats: Sequence[Sequence[Sequence[float]]], shift: float = SHIFT, level: float = 0.95) -> tuple[float, float]:
-    """A bootstrap interval of a shifted geometric mean, or of the ratio of two of them on the same cases; NaN below FEWEST cases.
+def interval(repeats: Sequence[Sequence[Sequence[float]]], shift: float = SHIFT) -> tuple[float, float]:
+    """A 95 % bootstrap interval of a shifted geometric mean, or of the ratio of two on the same cases; NaN below FEWEST cases.
 
     `repeats` has for one method or two, for each case in the same order, the finite costs of its repeats. Each draw takes as
     many cases as there are, with replacement, and of each case one repeat of each method.
@@ -135,15 +130,14 @@ def interval(repeats: Sequence[Sequence[Sequence[float]]], shift: float = SHIFT,
     cases = random.integers(count, size=(DRAWS, count))
     means = [np.exp(_drawn(method, cases, random, shift).mean(axis=1)) - shift for method in repeats]
     draws = means[0] if len(means) == 1 else means[0] / np.maximum(means[1], np.finfo(float).tiny)
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(draws, [0.025, 0.975])
     return float(low), float(high)
 
 
 def _drawn(costs: Sequence[Sequence[float]], cases: np.ndarray, random: np.random.Generator, shift: float) -> Floats:
     """(draws, cases) logarithms of the shifted cost of one repeat of each drawn case."""
-    most = max(map(len, costs))
-    table = np.array([[values[k % len(values)] for k in range(most)] for values in costs])
-    counts = np.array([len(values) for values in costs])
+    counts = np.array([*map(len, costs)])
+    table = np.array([np.resize(values, counts.max()) for values in costs])
     pick = (random.random(cases.shape) * counts[cases]).astype(int)
     logs: Floats = np.log(table[cases, pick] + shift)
     return logs
@@ -184,11 +178,11 @@ def median_times(records: Iterable[Record]) -> Times | None:
     return Times(*(median(getattr(r, name) for r in runs) for name in ("build", "compile", "solve", "read", "wall", "cpu")))
 
 
-def layer_ratios(records: Iterable[Record], reference: str = "highs") -> dict[str, float]:
-    """For each method LAYER:reference the median over (case, repeat) of its build + compile in units of the direct build."""
+def layer_ratios(records: Iterable[Record]) -> dict[str, float]:
+    """For each method LAYER:highs the median over (case, repeat) of its build + compile in units of the direct build."""
     runs = [r for r in records if math.isfinite(r.feasibility)]
-    direct = {(r.case, r.accuracy, r.repeat): r.build + r.compile for r in runs if r.method == reference}
-    layers = grouped((r for r in runs if r.method.endswith(f":{reference}")), attrgetter("method"))
+    direct = {(r.case, r.accuracy, r.repeat): r.build + r.compile for r in runs if r.method == "highs"}
+    layers = grouped((r for r in runs if r.method.endswith(":highs")), attrgetter("method"))
     pairs = {key: [(r.build + r.compile, direct.get((r.case, r.accuracy, r.repeat))) for r in own] for key, own in layers.items()}
     ratios = {method: [here / there for here, there in own if there] for method, own in pairs.items()}
     return {method: median(values) for method, values in ratios.items() if values}
@@ -201,7 +195,8 @@ def profile(records: Iterable[Record], target: float | None = None) -> dict[str,
     """
     found = data_profile(records, target)
     best = [min(costs) for costs in zip(*found.values(), strict=True)]
-    return {method: [_ratio(*pair) for pair in zip(own, best, strict=True)] for method, own in found.items()}
+    units = [least if 0 < least < math.inf else 1.0 for least in best]
+    return {method: [mine / unit for mine, unit in zip(own, units, strict=True)] for method, own in found.items()}
 
 
 def data_profile(records: Iterable[Record], target: float | None = None) -> dict[str, list[float]]:
@@ -210,9 +205,3 @@ def data_profile(records: Iterable[Record], target: float | None = None) -> dict
     costs = {method: {case: median(values) for case, values in costs_to(own, target).items()} for method, own in groups.items()}
     cases = dict.fromkeys(case for own in costs.values() for case in own)
     return {method: [own.get(case, math.inf) for case in cases] for method, own in costs.items()}
-
-
-def _ratio(mine: float, best: float) -> float:
-    if not math.isfinite(mine):
-        return math.inf
-    return mine / best if best > 0 else 1.0

@@ -13,7 +13,6 @@ from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.accuracy import accuracy_grid, loss_grids
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
-from fairalloc.benchmarks.records import Record
 from fairalloc.benchmarks.report import HEADS, Summary, advice, decade, factor, milliseconds, percent, ranked, times, why
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
@@ -157,16 +156,13 @@ def _accuracy(summary: Summary, drawn: bool) -> list[Section]:
     )
     found = [Section("Accuracy against time", [text])]
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
-        asked = f"{_counted(records)}; asked for: {', '.join(dict.fromkeys(r.accuracy for r in records))}."
+        cases = len({record.case for record in records})
+        count = f"{cases} case{'s' * (cases > 1)}"
+        asked = f"{count}; asked for: {', '.join(dict.fromkeys(r.accuracy for r in records))}."
         found.append(Section(mechanism, [asked], accuracy_grid(records), anchor=f"accuracy-{k + 1}", name="accuracy"))
         if drawn:
             found.append(_drawn(summary, figures.panels_of(summary, "accuracy", mechanism)))
     return found
-
-
-def _counted(records: Sequence[Record]) -> str:
-    cases = len({record.case for record in records})
-    return f"{cases} cases" if cases > 1 else "1 case"
 
 
 def _histories(summary: Summary, drawn: bool) -> list[Section]:
@@ -353,6 +349,6 @@ def _limitations(summary: Summary) -> list[Section]:
     return [Section("Known limitations", points=points)]
 
 
-def _grid(columns: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> Grid:
-    """A table whose columns from number `words` on are numbers."""
-    return Grid("", columns, list(rows), right=range(words, len(columns)))
+def _grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Grid:
+    """A table of numbers but for its first column."""
+    return Grid("", columns, list(rows), right=range(1, len(columns)))

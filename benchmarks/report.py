@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from rich.console import Console
@@ -443,8 +443,8 @@ def _row(method: str, records: Sequence[Record], contradicting: Container[str]) 
         method=method,
         cases=len({r.case for r in records}),
         runs=len(records),
-        success=metrics.rate(records, lambda r: metrics.succeeded(r) and r.key not in contradicting),
-        honesty=metrics.rate(records, lambda r: metrics.honest(r) and r.key not in contradicting),
+        success=fmean(metrics.succeeded(r) and r.key not in contradicting for r in records),
+        honesty=fmean(metrics.honest(r) and r.key not in contradicting for r in records),
         times=metrics.median_times(records),
         peak_mb=max(r.peak_mb for r in records),
         split_badly=sum(map(metrics.split_badly, records)),

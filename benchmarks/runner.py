@@ -11,7 +11,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from itertools import product
@@ -351,11 +351,9 @@ def _checked(answer: Document) -> Document:
 
 
 def _record(job: Job, outcome: Document) -> Record:
-    asked = {field.name: getattr(job, field.name) for field in fields(Job)}
     lists = {"trace": tuple(map(tuple, outcome.get("trace", ()))), "quantities": tuple(outcome.get("quantities", ()))}
     tolerance = promised(read_accuracy(job.accuracy)) if job.accuracy else 0.0
-    found: Document = outcome | lists
-    return Record(**asked, started=_now(), tolerance=tolerance, **found)
+    return Record(**asdict(job), started=_now(), tolerance=tolerance, **outcome | lists)
 
 
 def _now() -> str:

@@ -167,9 +167,6 @@ def test_success_and_honesty_are_the_four_cases_of_claim_and_truth() -> None:
     runs = [good, liar, modest, failed]
     assert [metrics.succeeded(r) for r in runs] == [True, False, False, False]
     assert [metrics.honest(r) for r in runs] == [True, False, False, True]
-    assert metrics.rate(runs, metrics.succeeded) == 0.25
-    assert metrics.rate(runs, metrics.honest) == 0.5
-    assert math.isnan(metrics.rate([], metrics.honest))
 
 
 def test_a_claim_that_nobody_could_judge_is_neither_success_nor_a_lie() -> None:
