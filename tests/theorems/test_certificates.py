@@ -224,6 +224,9 @@ def test_the_command_writes_and_checks(tmp_path, capsys):
     assert capsys.readouterr().out.count("Z.C3 at 3x1x2: accepted") == 2
     assert main(["theorems", "prove", "Z.L4", "--certificate", str(file)]) == 2
     assert "of another text" in capsys.readouterr().err
+    file.write_text("[]")
+    assert main(["theorems", "prove", "Z.C3", "--certificate", str(file)]) == 2
+    assert "of another text than Z.C3 at 3x1x2: sha256 None" in capsys.readouterr().err
 
 
 def test_exports_are_of_the_same_text(capsys):

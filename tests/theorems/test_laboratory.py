@@ -682,12 +682,15 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
         (".", "'.' cannot be written: Is a directory"),
         ("no/kept.json", "'no/kept.json' cannot be written: No such file or directory"),
         ("mine.json", "mine.json holds no "),
+        ("shape.json", "shape.json holds no "),
         ("text.json", "text.json is not JSON: Expecting value in line 1"),
     ],
 )
 def test_a_file_that_cannot_be_kept_is_refused_before_the_search(action, file, sentence, monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
-    texts = {"mine.json": '{"schema": "mine"}', "text.json": "text"}
+    own = {"verify": "fairalloc-witnesses/1", "prove": "fairalloc/machine-proofs-1"}[action]
+    shape = json.dumps({"schema": own, "witnesses": [{}], "searched": {}, "proofs": [{}]})
+    texts = {"mine.json": '{"schema": "mine"}', "text.json": "text", "shape.json": shape}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(cli_theorems, "verify", lambda *_, **__: pytest.fail("it was searched"))

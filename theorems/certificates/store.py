@@ -55,10 +55,11 @@ def packed(certificate: Mapping[str, Any]) -> bytes:
     return lzma.compress(json.dumps(certificate, separators=(",", ":")).encode(), preset=9 | lzma.PRESET_EXTREME)
 
 
-def checked(certificate: Mapping[str, Any], sha256: str, name: str) -> str:
+def checked(certificate: Any, sha256: str, name: str) -> str:
     """What the checker says of a certificate of the text with this hash; InstanceError where it is refused."""
-    if certificate.get("sha256") != sha256:
-        raise InstanceError(f"the certificate is of another text than {name}: sha256 {certificate.get('sha256')}, not {sha256}")
+    found = certificate.get("sha256") if isinstance(certificate, dict) else None
+    if found != sha256:
+        raise InstanceError(f"the certificate is of another text than {name}: sha256 {found}, not {sha256}")
     try:
         return check(certificate)
     except Exception as fault:  # whatever is wrong with the file

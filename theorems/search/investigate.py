@@ -215,10 +215,7 @@ def confirmed_case(statement: Statement, case: Case) -> Violation | None:
     """The violation that a case is, None where it is none."""
     try:
         verdict = statement.violated(case)
-    except (
-        Exception,
-        SystemExit,
-    ):  # a check that fails on one case confirms nothing, which is counted, and must not end the others
+    except (Exception, SystemExit):  # a check that fails confirms nothing, and must not end the others
         return None
     return None if verdict is None else Violation(Draft.of(case), case, verdict, 0)
 

@@ -19,8 +19,8 @@ from fairalloc.theorems.cells import HOLDS, VIOLATIONS, cells_of, evidence
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.ours import ROWS, key_of, our_columns, ours
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search.investigate import concluded, counts
-from fairalloc.theorems.search.search import Limit, Search, Violation, seeded
+from fairalloc.theorems.search.investigate import concluded, confirmed_case, counts
+from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.steps import measure
 from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged, write_witnesses
 from fairalloc.theorems.statement import Finding, Statement
@@ -102,7 +102,7 @@ def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
     start = time.monotonic()
     # 1.
     main = Search(item, seeded(item, seed), Limit(seconds=seconds))
-    tried = (_violation(item, case) for case in _hints(item))
+    tried = (confirmed_case(item, case) for case in _hints(item))
     best = min(filter(None, tried), key=lambda one: measure(one.draft), default=None)
     # 2.
     best = main.run() if best is None else main.shrunk(best)
@@ -137,8 +137,3 @@ def _without_zeros(case: Case, small: Fraction) -> Case:
         if slot.kind in ("demand", "reported", "capacity") and not slot.value:
             slot.set(Fraction(1) if slot.kind == "capacity" else small)
     return draft.case()
-
-
-def _violation(item: Statement, case: Case) -> Violation | None:
-    verdict = item.violated(case)
-    return None if verdict is None else Violation(Draft.of(case), case, verdict, 0)

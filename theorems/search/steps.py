@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from math import gcd, lcm
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from fairalloc.theorems.statement import Statement
 FINEST = 1000
 """The largest denominator that a small step of a climb leads to."""
 
-T = TypeVar("T")
-
 Move: TypeAlias = Callable[[Draft], object]
 """A change of a draft."""
 
@@ -27,12 +25,12 @@ Move: TypeAlias = Callable[[Draft], object]
 
 def random_move(rng: np.random.Generator, draft: Draft, statement: Statement) -> Move:
     """A random change that can be made once more to its result."""
-    kinds = ["number"] * 6
-    kinds += ["place"] if not statement.hypotheses.everywhere and len(draft.capacities) > 1 else []
-    kinds += ["misreport"] * 2 if statement.misreports else []
-    kinds += ["parameter"] if statement.hypotheses.parameters else []
-    kinds += ["twin"] if len(draft.users) > 1 else []
-    return _MOVES[kinds[rng.integers(len(kinds))]](rng, draft, statement)
+    kinds: list[Callable[[np.random.Generator, Draft, Statement], Move]] = [_number_move] * 6
+    kinds += [_place_move] if not statement.hypotheses.everywhere and len(draft.capacities) > 1 else []
+    kinds += [_misreport_move] * 2 if statement.misreports else []
+    kinds += [_parameter_move] if statement.hypotheses.parameters else []
+    kinds += [_twin_move] if len(draft.users) > 1 else []
+    return kinds[rng.integers(len(kinds))](rng, draft, statement)
 
 
 def _number_move(rng: np.random.Generator, draft: Draft, _: Statement) -> Move:
@@ -89,15 +87,6 @@ def _twin_move(rng: np.random.Generator, draft: Draft, _: Statement) -> Move:
     return lambda made: made.users.__setitem__(n, made.copy().users[m])
 
 
-_MOVES = {
-    "number": _number_move,
-    "place": _place_move,
-    "misreport": _misreport_move,
-    "parameter": _parameter_move,
-    "twin": _twin_move,
-}
-
-
 # ---- steps of shrinking ---------------------------------------------------------------------------------------------
 
 
@@ -126,8 +115,8 @@ def _deletions(draft: Draft) -> Iterator[Draft]:
     for n, user in enumerate(draft.users):
         yield from (draft.without_variant(n, v) for v in range(len(user.demands)) if len(user.demands) > 1)
         yield from (_with(draft, n, {name: None}) for name in REPORTED if getattr(user, name) is not None)
-        if user.reported is not None and len(user.reported) > 1:
-            yield from (_with(draft, n, {"reported": _without(user.reported, v)}) for v in range(len(user.reported)))
+        if (rows := user.reported) is not None and len(rows) > 1:
+            yield from (_with(draft, n, {"reported": rows[:v] + rows[v + 1 :]}) for v in range(len(rows)))
 
 
 def _simplifications(draft: Draft) -> Iterator[Draft]:
@@ -199,10 +188,6 @@ def _with(draft: Draft, n: int, changed: dict[str, Any]) -> Draft:
     made = draft.copy()
     made.users[n] = replace(made.users[n], **deepcopy(changed))
     return made
-
-
-def _without(rows: list[T], v: int) -> list[T]:
-    return [row for w, row in enumerate(rows) if w != v]
 
 
 def with_number(draft: Draft, k: int, value: Fraction) -> Draft:

@@ -148,6 +148,9 @@ def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Find
 def _read(document: Any, path: str | Path) -> WitnessRecord:
     found = document if isinstance(document, dict) else {}
     witnesses, searched = found.get("witnesses"), found.get("searched")
-    if found.get("schema") != SCHEMA or not isinstance(witnesses, list) or not isinstance(searched, dict):
+    named = isinstance(witnesses, list) and all(
+        isinstance(one, dict) and all(isinstance(one.get(key), str) for key in ("statement", "without")) for one in witnesses
+    )
+    if found.get("schema") != SCHEMA or not named or not isinstance(searched, dict):
         raise InstanceError(f"{path} holds no witnesses of schema {SCHEMA!r}")
-    return WitnessRecord(witnesses, searched)
+    return WitnessRecord(found["witnesses"], searched)

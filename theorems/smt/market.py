@@ -81,13 +81,13 @@ class MarketFormulas:
 
     def dominated(self) -> tuple[list[Term], list[Term]]:
         """Another allocation gives user 1 more and nobody less."""
-        y, fits = self._all("y")
+        y, fits = self._another()
         no_less = [self.tasks(n, y) >= self.w[n] for n in self.users[1:]]
         return [*fits, self.tasks(0, y) > self.w[0], *no_less], [self._value()]
 
     def not_proportional(self) -> tuple[list[Term], list[Term]]:
         """Another allocation has sum_n w_n (u'_n - u_n) / u_n > 0 (K footnote 5)."""
-        y, fits = self._all("y")
+        y, fits = self._another()
         gain = total(self.tasks(n, y) for n in self.users) > total(self.w)
         return [*fits, gain], [self._value()]
 
@@ -96,9 +96,9 @@ class MarketFormulas:
         held = {a: v for a, v in self.x.items() if a[0] == 0}
         return [*(w == self.w[0] for w in self.w), used(self.need, held, 0, 0) * len(self.w) != self.c[0, 0]], self.spent({})
 
-    def _all(self, name: str) -> tuple[dict[tuple[int, int, int], Term], list[Term]]:
+    def _another(self) -> tuple[dict[tuple[int, int, int], Term], list[Term]]:
         """Another allocation. Of what it takes, y d_ar as an unknown, nothing is used but that it costs at least y."""
-        y = {a: real(f"{name}{a}") for a in self.arcs}
+        y = {a: real(f"y{a}") for a in self.arcs}
         taken = {(*a, r): real(f"taken{(*a, r)}") for a in self.arcs for i, r in self.priced if i == a[2]}
         worth = [y[a] <= total(v for key, v in taken.items() if key[:3] == a) for a in self.arcs]
         within = [total(v for key, v in taken.items() if key[2:] == pool) <= self.c[pool] for pool in self.priced]

@@ -23,7 +23,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import rational_allocation
 from fairalloc.theorems.smt.claims import questions, smallest_size
 from fairalloc.theorems.smt.patterns import InstancePattern, Size
-from fairalloc.theorems.smt.reals import Outcome, Question, Reply, ask, second_opinion, version
+from fairalloc.theorems.smt.reals import Question, Reply, ask, second_opinion, version
 from fairalloc.theorems.smt.record import MachineVerdict
 from fairalloc.theorems.statement import Statement
 
@@ -52,8 +52,8 @@ def _decided(item: Statement, size: Size, asked: Any, deadline: float, core: boo
         if answer.outcome == "sat" and (refuted := _refuted(item, size, question, answer)) is not None:
             return refuted
         if judge and answer.outcome == "unsat":
-            outcome, solvers[1:] = _judged(question, deadline)
-            answer = replace(answer, outcome=outcome)
+            outcome, name = second_opinion(question, max(0.1, min(TURN, deadline - now())))
+            answer, solvers[1:] = replace(answer, outcome=outcome), [name]
         if answer.outcome == "unsat":
             decided, needed = decided + 1, needed | answer.core
         else:
@@ -66,11 +66,6 @@ def _decided(item: Statement, size: Size, asked: Any, deadline: float, core: boo
         return MachineVerdict(item.id, size, "unknown", f"unknown: {open_}", decided, solvers=tuple(solvers))
     sentence = f"proved for all instances of size {'x'.join(map(str, size))}"
     return MachineVerdict(item.id, size, "proved", sentence, decided, solvers=tuple(solvers), needed=tuple(sorted(needed)))
-
-
-def _judged(question: Question, deadline: float) -> tuple[Outcome, list[str]]:
-    outcome, name = second_opinion(question, max(0.1, min(TURN, deadline - now())))
-    return outcome, [name]
 
 
 def _refuted(item: Statement, size: Size, question: Question, answer: Reply) -> MachineVerdict | None:

@@ -5,6 +5,7 @@ It is read without any solver: for the status of a statement, the matrix, `faira
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
@@ -70,18 +71,18 @@ def document(verdict: MachineVerdict) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if value or name not in ("covers", "needed", "case")}
 
 
-def kept_proofs(path: str | Path) -> list[dict[str, Any]]:
-    """The verdicts in a file, none where there is no such file; InstanceError where it holds something else."""
-    found = read_json(path) if Path(path).exists() else {"schema": SCHEMA, "proofs": []}
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA or not isinstance(found.get("proofs"), list):
-        raise InstanceError(f"{path} holds no verdicts of schema {SCHEMA!r}")
-    return list(found["proofs"])
+def kept_proofs(path: str | Path) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The verdicts in a file by statement and size, none where there is no file; InstanceError where it holds something else."""
+    found: Any = read_json(path) if Path(path).exists() else {"schema": SCHEMA, "proofs": []}
+    with suppress(KeyError, TypeError, ValueError):  # of what has another shape
+        if found["schema"] == SCHEMA:
+            return {(str(item["statement"]), *map(int, item["size"])): item for item in found["proofs"]}
+    raise InstanceError(f"{path} holds no verdicts of schema {SCHEMA!r}")
 
 
 def keep(verdicts: Iterable[MachineVerdict], path: str | Path) -> None:
     """Put verdicts into a file, in the place of those of the same statements and sizes."""
-    known = {(item["statement"], tuple(item["size"])): item for item in kept_proofs(path)}
-    known |= {(verdict.statement, verdict.size): document(verdict) for verdict in verdicts}
+    known = kept_proofs(path) | {(verdict.statement, *verdict.size): document(verdict) for verdict in verdicts}
     write_json({"schema": SCHEMA, "proofs": [known[key] for key in sorted(known)]}, path)
 
 
