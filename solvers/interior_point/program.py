@@ -90,8 +90,9 @@ class ArrowSession(Session):
 
     def concluded(self, result: Result, enough: float) -> tuple[Floats, Floats]:
         """Its tasks and prices; an error above `enough` is "inaccurate", or late."""
-        self.x = result.x
-        self.count(result.iterations)
+        with self.phase("read"):
+            self.x = result.x
+            self.count(result.iterations)
         self.note(iterations=result.iterations, error=result.error)
         self.conclude("optimal" if result.error <= enough else "time_limit" if self.limits.late else "inaccurate")
         return result.x, result.prices

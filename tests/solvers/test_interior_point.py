@@ -302,14 +302,14 @@ def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch)
 
 def projections(instance, monkeypatch):
     """The error of each projection in a solve of drfh, and the residual of the answer."""
-    errors, own = [], MaxMinArrow._projected
+    errors, own = [], MaxMinArrow.projected
 
     def noted(self, now, lack):
         found = own(self, now, lack)
-        errors.append(found[1])
+        errors.append(np.inf if found is None else self.error(found, self.residuals(found)))
         return found
 
-    monkeypatch.setattr(MaxMinArrow, "_projected", noted)
+    monkeypatch.setattr(MaxMinArrow, "projected", noted)
     return errors, solve(instance, "drfh", "interior-point").residual
 
 
