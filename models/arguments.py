@@ -77,14 +77,12 @@ def checked(function: F) -> F:
     annotation does not allow.
     """
     known = signature(function)
-    rules: dict[str, Rule] = {}
+    rules = cache(lambda: _rules(function, known))
 
     def check(arguments: Mapping[str, Any]) -> None:
-        if not rules:
-            rules.update(_rules(function, known))
-        for name, value in arguments.items():
-            if name in rules and not rules[name].fits(value):
-                raise InstanceError(_wrong(name, value, rules[name]))
+        for name, rule in rules().items():
+            if name in arguments and not rule.fits(arguments[name]):
+                raise InstanceError(_wrong(name, arguments[name], rule))
 
     return _wrapped(function, known, check)
 
@@ -125,8 +123,8 @@ def check_fields(item: Any) -> None:
 @cache
 def kinds(cls: type) -> Mapping[str, Rule]:
     """The rules of the fields of a class, by their annotations: what a row of a file must hold."""
-    found = {name: _rule(hint) for name, hint in get_type_hints(cls, include_extras=True).items()}
-    return {name: rule for name, rule in found.items() if rule is not None}
+    hints = get_type_hints(cls, include_extras=True).items()
+    return {name: rule for name, hint in hints if (rule := _rule(hint)) is not None}
 
 
 def _wrong(name: str, value: Any, rule: Rule) -> str:
@@ -150,13 +148,12 @@ def _misuse(function: str, known: Signature, named: Mapping[str, Any], error: Ty
 
 
 def _rules(function: Callable[..., Any], known: Signature) -> dict[str, Rule]:
-    """The rules by parameter; "" has one that is never looked at, so that there always is one."""
+    """The rules by parameter."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except NameError:  # a name that only tools that read types import
         hints = {name: item.annotation for name, item in known.parameters.items()}
-    found = {name: _rule(hints.get(name, Any)) for name in known.parameters}
-    return {"": PLAIN[NoneType]} | {name: rule for name, rule in found.items() if rule is not None}
+    return {name: rule for name in known.parameters if (rule := _rule(hints.get(name, Any))) is not None}
 
 
 def _rule(hint: Any) -> Rule | None:

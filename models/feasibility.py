@@ -22,16 +22,12 @@ def overloads(allocation: Allocation) -> dict[str, float]:
         handed = np.maximum(allocation.bundles, allocation.used).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             load = np.maximum(load, np.where(handed > 0, handed / instance.pools, 0.0))
+    floors, low = instance.min_tasks, instance.min_tasks > 0
     return {
         "capacity": float(load.max()) - 1.0,
         "sign": float((-allocation.x / instance.arcs.gamma).max()),
         "limit": float((allocation.tasks / instance.max_tasks).max()) - 1.0,
-    } | (_below_floors(allocation) if instance.has_floors else {})
-
-
-def _below_floors(allocation: Allocation) -> dict[str, float]:
-    floors = allocation.instance.min_tasks
-    return {"floor": float((1.0 - allocation.tasks[floors > 0] / floors[floors > 0]).max())}
+    } | ({"floor": float((1.0 - allocation.tasks[low] / floors[low]).max())} if low.any() else {})
 
 
 def infeasibility(allocation: Allocation) -> float:

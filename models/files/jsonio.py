@@ -5,6 +5,7 @@ Numbers are JSON numbers, read as the decimals they show, or strings that hold r
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
@@ -164,13 +165,12 @@ def instance_document(instance: Instance) -> dict[str, Any]:
     exact = instance.exact
     rows = zip(instance.servers, exact.capacities, instance.counts.tolist(), strict=True)
     servers = [{"name": s, "capacity": list(map(literal, c)), "count": q} for s, c, q in rows]
-    on: dict[int, dict[str, Any]] = {}
-    for (n, i), vectors in exact.own.items():
-        on.setdefault(n, {})[instance.servers[i]] = [list(map(literal, v)) for v in vectors]
     users: list[dict[str, Any]] = []
-    rates: dict[int, dict[str, Any]] = {}
+    on, rates = defaultdict[int, dict[str, Any]](dict), defaultdict[int, dict[str, Any]](dict)
+    for (n, i), vectors in exact.own.items():
+        on[n][instance.servers[i]] = [list(map(literal, v)) for v in vectors]
     for (n, i), rate in exact.rates.items():
-        rates.setdefault(n, {})[instance.servers[i]] = literal(rate)
+        rates[n][instance.servers[i]] = literal(rate)
     allowed: list[list[str] | None] = [None] * instance.N  # the servers that placement allows, None for all
     if instance.allowed is not None:
         ends = pairwise(instance.allowed.indptr.tolist())
@@ -257,9 +257,9 @@ def write_allocation(allocation: Allocation, path: str | Path) -> None:
 def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
     instance, arcs = allocation.instance, allocation.instance.arcs
     own = range(arcs.owner.indptr[n], arcs.owner.indptr[n + 1])
-    by_server: dict[int, float] = {}
+    by_server = defaultdict[int, float](float)
     for a in own:
-        by_server[int(arcs.server[a])] = by_server.get(int(arcs.server[a]), 0.0) + float(allocation.x[a])
+        by_server[int(arcs.server[a])] += float(allocation.x[a])
     servers = sorted(by_server)
     user: dict[str, Any] = {"name": instance.users[n], "tasks": as_json(allocation.tasks[n])}
     user["by_server"] = {instance.servers[i]: as_json(by_server[i]) for i in servers}
