@@ -199,12 +199,12 @@ class Game:
         total = np.where(self.own[self.server], 1.0, self.tasks(x)[self.user] / self.gamma)
         return relative_gains(slack_of(load, count[:, None])[self.server], self.w, total)
 
-    def log_price(self, kappa: Floats) -> Floats:
+    def log_price(self, kappa: Floats, of_arcs: bool = False) -> Floats:
         """(A,) log sum_r w_nir kappa_ir^beta_i; for alpha = inf the largest log kappa_ir with w_nir > 0; -inf where all are 0.
 
-        kappa is (K, R), or (A, R) where each arc has its own.
+        kappa is (K, R), or with `of_arcs` (A, R), where each arc has its own.
         """
-        at = kappa[self.server] if len(kappa) == self.instance.K else kappa
+        at = kappa if of_arcs else kappa[self.server]
         with np.errstate(divide="ignore"):
             terms = self.beta[self.server, None] * np.log(np.maximum(at, 0.0))
             log_w = np.log(self.w)
@@ -213,9 +213,9 @@ class Game:
         largest = np.where(self.w > 0, terms, -np.inf).max(axis=1)
         return np.asarray(np.where(finite, smooth, largest), dtype=float)
 
-    def excess(self, tasks: Floats, kappa: Floats) -> Floats:
+    def excess(self, tasks: Floats, kappa: Floats, of_arcs: bool = False) -> Floats:
         """(A,) E of (*), for tasks (N,) and the kappa of `log_price`."""
-        return (self.log_price(kappa) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
+        return (self.log_price(kappa, of_arcs) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
 
     def residual(self, x: Floats, kappa: Floats | None = None) -> float:
         """How far tasks x (A,), scaled down to be feasible, are from an equilibrium (residual.py); 1 where a user has none."""

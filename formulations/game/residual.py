@@ -109,7 +109,7 @@ def level_gap(game: Any, x: Floats, kappa: Floats) -> Floats:
     arcs = np.maximum(arcs, np.minimum(own, -np.expm1(-dear)))
     for gain in gains.T:
         fuller = np.where(gains < gain[:, None], kappa[game.server], 0.0)
-        lost = np.minimum(wanted, -np.expm1(np.minimum(game.excess(tasks, fuller), 0.0)))
+        lost = np.minimum(wanted, -np.expm1(np.minimum(game.excess(tasks, fuller, of_arcs=True), 0.0)))
         arcs = np.maximum(arcs, np.minimum(gain, lost))
     return by_server(game, arcs, np.maximum, 0.0)
 

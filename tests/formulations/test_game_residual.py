@@ -454,3 +454,11 @@ def test_time_shared_instances_are_made_once():
     instance = Instance([[1, 2], [2, 1]], [[4, 2]])
     item = mechanism("ps-dsf-tdm")
     assert item.domain(instance) is item.domain(instance)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+def test_as_many_arcs_as_servers_are_not_taken_for_servers(alpha):
+    """Prices of arcs (A, R) were read as those of servers where A = K, and an equilibrium had the residual 1."""
+    eligible = [[False, True, False], [True, True, False]]
+    instance = Instance([[2, 0, 0, 1], [2, 0, 0, 1]], [[2, 2, 3, 2], [3, 1, 1, 1], [3, 4, 4, 4]], eligible=eligible)
+    assert gaps(Game(instance, alpha), np.array([1.0, 1.0, 0.0])).max() <= ROUNDING
