@@ -62,19 +62,20 @@ def test_the_step_and_the_orientation_are_those_of_the_dense_system(plan, seed):
     J = dense(newton)
     sign, _ = np.linalg.slogdet(J)
     assert newton.orientation == sign * (-1.0) ** (levels.K * levels.R)
-    change = newton.correction()
     point, tau = newton.point, newton.point.tau
+    y, k, *_ = point.split(newton.correction())
     q = (tau / levels.N - point.y * point.e) / point.y - newton.change_of_e()
     supply = np.where(levels.row, newton.change_of_s() - (tau - point.k * point.s) / point.k, 0.0)
     z = np.linalg.solve(J, np.concatenate([q, supply.ravel()]))
-    np.testing.assert_allclose(np.concatenate([change.y, change.k.ravel()]), z, atol=EXACT * np.abs(z).max())
+    np.testing.assert_allclose(np.concatenate([y, k.ravel()]), z, atol=EXACT * np.abs(z).max())
 
 
 def missing_in_rows(newton):
     """What the rows lack after a Newton step, in units of tau."""
-    point, levels, change = newton.point, newton.levels, newton.correction()
+    point, levels = newton.point, newton.levels
+    y, k, *_ = point.split(newton.correction())
     supply = newton.change_of_s() - (point.tau - point.k * point.s) / point.k
-    return np.abs(np.where(levels.row, levels.load(point.y * change.y) - point.s * change.k - supply, 0.0)).max() / point.tau
+    return np.abs(np.where(levels.row, levels.load(point.y * y) - point.s * k - supply, 0.0)).max() / point.tau
 
 
 @pytest.mark.parametrize("family", ["generic", "placement"])
@@ -125,7 +126,7 @@ def test_an_answer_of_ps_dsf_starts_games_with_a_large_alpha(alpha):
 def test_without_a_cap_on_alpha_ps_dsf_takes_fewer_systems(family, monkeypatch):
     games = [getattr(generators, family)(60, 12, 3, seed) for seed in range(4)]
     free = [solve(game, "ps-dsf", "continuation", accuracy="high") for game in games]
-    monkeypatch.setattr(ContinuationSession, "_starts", lambda session, several: session.options.starts)
+    monkeypatch.setattr(ContinuationSession, "_starts", lambda session: session.options.starts)
     capped = [solve(game, "ps-dsf", "continuation", accuracy="high") for game in games]
     assert all(answer.claims_success and answer.residual <= ACCURACY["high"] for answer in free + capped)
     assert sum(answer.iterations for answer in free) < 0.85 * sum(answer.iterations for answer in capped)
@@ -223,9 +224,9 @@ def test_equations_of_limits_hold_after_a_step_however_small_tau_is(tau):
     h = np.where(levels.limited, 0.5, 0.0)
     point = point._replace(h=h, t=np.where(levels.limited, tau / 0.5, 1.0))
     newton = CentralPathNewton(levels, point)
-    change = newton.correction()
-    moved = levels.loads.totals(levels.gamma * point.y * change.y) / levels.limits
-    lack = newton.change_of_t() - moved - point.t * change.t
+    y, _, _, _, _, t = point.split(newton.correction())
+    moved = levels.loads.totals(levels.gamma * point.y * y) / levels.limits
+    lack = newton.change_of_t() - moved - point.t * t
     assert np.abs(lack[levels.limited]).max() <= 1e-3 * max(tau, np.abs(newton.change_of_t()).max())
 
 
