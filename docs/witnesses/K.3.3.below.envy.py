@@ -24,11 +24,6 @@ x = exact([1, "1/2", "1/2"])
 bounds = exact([[1, 1], ["1414213/1000000", "707107/500000"], ["1414213/1000000", "707107/500000"]])
 
 
-def used(need, x, i, r):
-    """What the tasks x take of resource r of server i."""
-    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
-
-
 def alone(demand, capacity):
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)
@@ -55,6 +50,11 @@ def vertex_equilibrium(problem, alpha, x, bounds):
     alike = all(demands[n] == demands[first] and x[n] / weights[n] == x[first] / weights[first] for n in same)
     at_least = [ends[n][0] - ends[first][1] * demands[n][0] / demands[first][0] for n in others]
     return alike and len(others) == 1 and min(at_least) >= 0
+
+
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
 
 
 def feasible(need, room, x, *logic):

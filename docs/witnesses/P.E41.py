@@ -21,41 +21,6 @@ weights = exact([1, 1, 1])
 problem = (demands, capacities, eligible, weights)
 
 
-def _vectors(demands, single):
-    return [list(rows[0]) if single else [list(row) for row in rows] for rows in demands]
-
-
-def by_place(instance, x):
-    """Tasks on arcs as rows of users by demand vector and server; for users with one vector, by server."""
-    arcs, K = instance.arcs, instance.K
-    table = [[F(0)] * (len(rows) * K) for rows in instance.exact.demands]
-    for n, v, i, value in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), x, strict=True):
-        table[n][v * K + i] += value
-    return table
-
-
-def given(case):
-    """The data of a case by name: what an argument may ask for without making it.
-
-    demands are vectors, or lists of them where a user has several. capacities are those of all servers of a class.
-    """
-    instance, table = case.instance, case.instance.exact
-    counts, single = instance.counts.tolist(), instance.single_variant and case.reported.single_variant
-    found = {
-        "demands": _vectors(table.demands, single),
-        "capacities": [[c * count for c in row] for row, count in zip(table.capacities, counts, strict=True)],
-        "eligible": instance.placement.astype(int).tolist(),
-        "weights": list(table.weights),
-        "points": [by_place(instance, point) for point in case.points],
-        **case.parameters,
-    }
-    if case.misreport is not None:
-        told = case.reported
-        found |= {"reported": _vectors(told.exact.demands, single), "eligible_told": told.placement.astype(int).tolist()}
-        found["misreporting"] = list(case.misreport.users)
-    return found | {name: tuple(found[part] for part in parts) for name, parts in PROBLEMS.items() if parts[0] in found}
-
-
 def alone(demand, capacity):
     """The tasks that fit where nothing else runs."""
     return min(c / q for q, c in zip(demand, capacity) if q)

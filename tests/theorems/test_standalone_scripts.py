@@ -116,6 +116,12 @@ def test_committed_scripts_are_those_of_the_record(name):
     assert made.python() == (FOLDER / f"{name}.py").read_text(encoding="utf-8"), "run: make witnesses"
 
 
+def test_a_local_name_is_no_function_of_the_module():
+    """`given` is a number in the argument of P.E41, and a function that its module imports."""
+    assert StandaloneScript.of("P.E41").python() == (FOLDER / "P.E41.py").read_text(encoding="utf-8")
+    assert "def given" not in StandaloneScript.of("P.E41").python()
+
+
 def test_the_claims_and_the_arguments_of_all_scripts_are_those_of_the_package():
     """All of a script but its data, which need solvers: the claim with its hypotheses, and the source of the argument."""
     for name, made in ARGUMENTS.items():

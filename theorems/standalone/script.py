@@ -177,9 +177,9 @@ def _used(function: Callable[..., Any]) -> list[str]:
     found, seen = dict[str, str](), {function.__name__, "exact"}
 
     def look(one: Any) -> None:
-        names = (node.id for node in ast.walk(ast.parse(plain_source(one))) if isinstance(node, ast.Name))
-        own = inspect.signature(one).parameters
-        for name in dict.fromkeys(name for name in names if name not in own):
+        nodes = [node for node in ast.walk(ast.parse(plain_source(one))) if isinstance(node, ast.Name)]
+        own = {*inspect.signature(one).parameters, *(node.id for node in nodes if isinstance(node.ctx, ast.Store))}
+        for name in dict.fromkeys(node.id for node in nodes if node.id not in own):
             used = one.__globals__.get(name)
             if name == "EXACT":
                 found[name] = next(line for line in inspect.getsource(logic).splitlines() if line.startswith("EXACT ="))
