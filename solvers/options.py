@@ -9,6 +9,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from inspect import getdoc
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -110,9 +111,14 @@ def at_accuracy(words: Mapping[str, Any], accuracy: Accuracy) -> Any:
     scale = sorted(ACCURACY, key=ACCURACY.__getitem__)  # the most accurate word first
     tighter = max((w for w in scale if ACCURACY[w] <= residual), key=ACCURACY.__getitem__, default=scale[0])
     looser = min((w for w in scale if ACCURACY[w] >= residual), key=ACCURACY.__getitem__, default=scale[-1])
-    tight, loose = words[tighter], words[looser]
-    if isinstance(tight, Mapping):
-        return {name: at_accuracy({word: words[word].get(name) for word in words}, accuracy) for name in tight}
+    if isinstance(words[tighter], Mapping):
+        loose = words[looser]
+        return {name: _between(value, loose.get(name), tighter, looser, residual) for name, value in words[tighter].items()}
+    return _between(words[tighter], words[looser], tighter, looser, residual)
+
+
+def _between(tight: Any, loose: Any, tighter: str, looser: str, residual: float) -> Any:
+    """The value on the line between two words, `tight` where it is no tolerance."""
     if tighter == looser or not (isinstance(tight, float) and isinstance(loose, float) and tight > 0 and loose > 0):
         return tight
     ends = np.log([ACCURACY[tighter], ACCURACY[looser]])
@@ -121,6 +127,11 @@ def at_accuracy(words: Mapping[str, Any], accuracy: Accuracy) -> Any:
 
 def solver_options(solver: str, accuracy: Accuracy) -> dict[str, Any]:
     """The options of a solver of OPTIONS at an accuracy, a new dict; none for a solver that is not in the table."""
+    return dict(_known_options(solver, accuracy))
+
+
+@lru_cache
+def _known_options(solver: str, accuracy: Accuracy) -> Mapping[str, Any]:
     return at_accuracy(OPTIONS[solver], accuracy) if solver in OPTIONS else {}
 
 

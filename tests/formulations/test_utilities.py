@@ -95,7 +95,7 @@ def test_users_with_utilities_of_their_own_on_one_server(method):
     assert found.residual <= RESIDUAL
     assert own.residual(fa.Allocation(POOL, [0, 1])) <= ROUNDING
     assert own.residual(fa.Allocation(POOL, [0.2, 0.8])) > 0.1
-    assert game(LOG).residual(np.array([0.0, 1.0])) == 1.0  # log 0
+    assert game(LOG).residual(fa.Allocation(POOL, [0, 1])) == 1.0  # log 0
 
 
 def test_with_one_resource_one_utility_for_all_users_is_as_good_as_any():
