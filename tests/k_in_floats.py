@@ -426,7 +426,7 @@ def one_equilibrium_in_floats(case: Case) -> Verdict:
     if not min(t.min() for t in tasks) > 0:
         raise NotApplicable("a user has no task")
     game = Game(instance, float(case.parameters["alpha"]))
-    left = max(game.residual(Allocation(instance, x)) for x in points)
+    left = max(game.residual(x) for x in points)
     far = float((np.abs(tasks[0] - tasks[1]) / np.maximum(*tasks)).max())
     both = far > 1e-6 and left <= 1e-9
     words = f"the residuals are {left:.1e}, and the tasks differ by {far:.3g}"

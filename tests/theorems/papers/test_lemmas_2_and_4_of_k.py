@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 from tolerances import AMPLE, DIFFERENCES, RECOVERED, RESIDUAL
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.models import Allocation, Instance, NotApplicable
+from fairalloc.models import Instance, NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -50,10 +50,10 @@ def test_both_basic_solutions_are_equilibria_for_the_residual_too():
     assert {arcs.tasks(x) for x in points} == {(Fraction(2, 3),) * 2, (Fraction(3, 4),) * 2}
     for x in points:
         near = np.array([float(v) for v in x])
-        assert game.residual(Allocation(TWO.instance, near, "alpha-pf-vds")) <= RESIDUAL
-        assert game.residual(Allocation(TWO.instance, 0.99 * near, "alpha-pf-vds")) > RECOVERED
+        assert game.residual(near) <= RESIDUAL
+        assert game.residual(0.99 * near) > RECOVERED
     other = Game(TWO.instance, 10, 1, 4 * float(pair.B))
-    assert max(other.residual(Allocation(TWO.instance, np.array([float(v) for v in x]))) for x in points) > RECOVERED
+    assert max(other.residual(np.array([float(v) for v in x])) for x in points) > RECOVERED
 
 
 def test_a_basic_solution_that_is_no_equilibrium_is_refused():
