@@ -11,8 +11,6 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import METHODS, Method
 
-__all__ = ["APPROXIMATE", "MARK", "computed", "method_table"]
-
 MARK, APPROXIMATE = "✓", "≈"
 
 

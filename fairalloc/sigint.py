@@ -9,8 +9,6 @@ import signal
 import sys
 import threading
 
-__all__ = ["INTERRUPTED", "end_quietly", "is_command_line", "raise_again"]
-
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 

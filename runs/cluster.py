@@ -26,8 +26,6 @@ from fairalloc.models.errors import FairallocError, NotInstalled
 from fairalloc.runs.machine import installed_version
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 
-__all__ = ["RemotePool", "cluster_missing"]
-
 CONNECT = 20.0  # seconds to wait for the scheduler and its first worker
 GLANCE = 5.0  # seconds after which it is looked again whether any worker is left
 _POOLS: dict[str, Pool] = {}

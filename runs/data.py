@@ -13,8 +13,6 @@ import numpy as np
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Data", "written"]
-
 
 def written(array: Floats | None) -> str | None:
     """An array as the text of a .npy file."""

@@ -25,8 +25,6 @@ from fairalloc.runs.machine import installed_version
 from fairalloc.runs.objects import packed
 from fairalloc.solvers.method import Method
 
-__all__ = ["code_behind", "code_of", "modules_behind"]
-
 PACKAGE = "fairalloc."
 
 TEXTS = frozenset({"id", "title", "source", "aliases", "install", "about"})

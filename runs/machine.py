@@ -13,8 +13,6 @@ from typing import Any
 from fairalloc.runs.objects import place_of
 from fairalloc.solvers.method import Method
 
-__all__ = ["describe_machine", "describe_run", "describe_software", "installed_version", "joined", "machine_id"]
-
 _NOT_MEASURED = ("cluster", "completion", "dev", "docs", "notebooks", "plots", "smt", "test", "traces")
 
 

@@ -25,21 +25,6 @@ from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, 
 from fairalloc.solvers.catalogue.method_registry import as_method
 from fairalloc.solvers.running.time_limits import alarm
 
-__all__ = [
-    "MECHANISM",
-    "METHOD",
-    "PROPERTY",
-    "ObjectKind",
-    "folders_of_files",
-    "is_in_file",
-    "is_loaded",
-    "load_object",
-    "load_objects",
-    "packed",
-    "place_of",
-    "unpacked",
-]
-
 _PLACE = re.compile(r"(?P<file>.+\.py)(:(?P<name>.*))?", re.DOTALL)
 _PICKLE = "pickle"
 

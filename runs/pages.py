@@ -16,8 +16,6 @@ from fairalloc.models.tables import Grid, markdown_text, tex_comment
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["Section", "latex", "markdown", "page", "table_section"]
-
 
 @dataclass(frozen=True)
 class Section:

@@ -37,8 +37,6 @@ from typing import IO, Any, Literal, cast, get_args
 
 from fairalloc.models.errors import NotInstalled
 
-__all__ = ["Cause", "Document", "NoAnswer", "Pool", "Task", "garbled", "isolation_missing", "last_line", "no_answer", "parsed"]
-
 Document = dict[str, Any]
 Cause = Literal["time", "memory", "error"]
 

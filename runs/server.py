@@ -39,8 +39,6 @@ from fairalloc.runs.processes import PREPARATION, Document, garbled, last_line, 
 from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processor_seconds
 from fairalloc.solvers.running.time_limits import be_watched
 
-__all__ = ["serve"]
-
 _Mark = tuple[float, float]  # seconds of this process's clock, and of the processors that it and all below it have used
 _Work = Callable[[Callable[[], bytes]], Document]  # what a child does: it gets `restart` and returns its answer
 _LARGEST = 1 << 30  # bytes of an answer

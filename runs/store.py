@@ -13,8 +13,6 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from fairalloc.models.errors import InstanceError, shown
 
-__all__ = ["RecordStore", "only_added"]
-
 T = TypeVar("T")
 
 _TABLE_NAMES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"

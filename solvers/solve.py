@@ -33,8 +33,6 @@ from fairalloc.solvers.running.listeners import ProgressStep, listening
 from fairalloc.solvers.running.threads import checked_threads, limited_threads
 from fairalloc.solvers.symmetry import classes_of
 
-__all__ = ["solve"]
-
 
 @checked
 def solve(

@@ -12,8 +12,6 @@ import os
 import pytest
 from hypothesis import settings
 
-__all__ = ["Profiles", "drawn", "representatives"]
-
 QUICK, ALL = 25, 100
 """Of 100 examples of a Hypothesis test, those of the two profiles."""
 LEAST = 4

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from fairalloc.models import Allocation, Instance
 from fairalloc.simulation import Cluster, ServerEvents, Workload
 
-__all__ = ["allocations", "instances", "numbers", "simulations"]
-
 PLAIN = st.integers(1, 4)
 """Few small integers: ties between users, servers and resources are the rule."""
 

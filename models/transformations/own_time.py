@@ -25,8 +25,6 @@ from fairalloc.models.input.validation import read_limits
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
 
-__all__ = ["with_own_time"]
-
 
 @checked
 def with_own_time(instance: Instance, limits: Any = None) -> Instance:

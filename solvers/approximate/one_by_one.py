@@ -22,8 +22,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Method, Session, Stopped
 from fairalloc.solvers.solve import solve
 
-__all__ = ["methods"]
-
 ROUNDING = 1e-9
 """A task fits where it takes this part of a capacity more than is free, and a number of tasks that is whole to it is whole."""
 

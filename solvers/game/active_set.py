@@ -27,8 +27,6 @@ import numpy as np
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession, linear_in_price
 
-__all__ = ["newton_on_active_arcs"]
-
 MOST, LARGEST = 12_000, 5e7
 """Arcs in use, and arcs times servers times resources, up to which steps are taken: A and C are dense."""
 

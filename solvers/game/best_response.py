@@ -44,8 +44,6 @@ from fairalloc.solvers.game.variants_response import VariantsResponse
 from fairalloc.solvers.method import Answer, Limits
 from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["BestResponseOptions", "BestResponses", "ServerDual", "rational_sweeps", "water_filling"]
-
 TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15
 """Levels that differ relatively by less are one event of water filling; a load within this of 1 is full, a hundred times the
 rounding error of a sum over users; a slope below this part of the steepest is the rounding error of 0."""

@@ -36,8 +36,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Elimination
 
-__all__ = ["CentralPathNewton", "CentralPathPoint", "fits"]
-
 PRECISE, REFINEMENTS = 1e-2, 3
 """What rows may lack, in units of tau, before solutions are refined, and the most refinements of one."""
 

@@ -40,8 +40,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.game.session import GameMethod, finite_alpha, plain_users
 
-__all__ = ["AlphaContinuation", "Complementarity", "ComplementarityMethod", "ComplementarityOptions", "Linearization", "lemke"]
-
 FLOOR, INTERMEDIATE, MEMORY = 1e-14, 1e-3, 4
 """The least level, in its unit, at which the equations are evaluated; the norm of the complementarity equations at which the cap
 on alpha is raised; how many last steps a step is compared with, at their largest merit (Grippo, Lampariello, Lucidi 1986)."""

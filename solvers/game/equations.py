@@ -32,8 +32,6 @@ from fairalloc.solvers.kkt.loads import ArcLoads
 from fairalloc.solvers.kkt.schur import Plan, plan_for_game
 from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 
-__all__ = ["Booleans", "Derivatives", "LevelEquations", "NewtonOptions", "NewtonSession", "equal", "levels_at", "linear_in_price"]
-
 Booleans: TypeAlias = NDArray[np.bool_]
 
 TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}

@@ -17,8 +17,6 @@ from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ServerArrays
 
-__all__ = ["max_min_response"]
-
 PRICED = 1e-7
 """The part of all prices from which on a row counts as one with a price: they add up to 1."""
 

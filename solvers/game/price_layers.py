@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.numbers import Floats
 
-__all__ = ["Pattern", "corrected", "patterns"]
-
 LARGEST = 4_000
 """Arcs in use and layers together up to which the dense equations are solved."""
 

@@ -34,8 +34,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
 from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["Merit"]
-
 FULL, ARMIJO = 1e-10, 1e-4
 """A load within this of 1 is full; the part of the slope by which a step must lower the merit."""
 

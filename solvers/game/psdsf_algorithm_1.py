@@ -34,8 +34,6 @@ from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays
 from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["Algorithm1Session", "RoundOptions", "drf_alone", "server_procedure", "update_allocation"]
-
 TIED = 1e-12
 """Shares and loads closer than this, relative, are equal: a hundred times the rounding of a sum over users."""
 

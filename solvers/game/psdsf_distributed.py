@@ -34,8 +34,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.psdsf_algorithm_1 import Algorithm1Session, RoundOptions, drf_alone, server_procedure
 from fairalloc.solvers.game.session import ForFilling, ServerArrays, plain_users, servers_of
 
-__all__ = ["Event", "TaskHistory", "cluster", "section_v", "simulate"]
-
 
 @dataclass(frozen=True)
 class Event:

@@ -19,18 +19,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Iteration, Method
 
-__all__ = [
-    "ForFilling",
-    "ForFiniteAlpha",
-    "GameMethod",
-    "GameSession",
-    "ServerArrays",
-    "finite_alpha",
-    "plain_users",
-    "server_arrays",
-    "servers_of",
-]
-
 
 @dataclass(frozen=True)
 class ServerArrays:

@@ -30,8 +30,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.central_path import CentralPathPoint
 from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, linear_in_price
 
-__all__ = ["end_by_programs"]
-
 CHANGES = (1e-3, 1e-4, 1e-5)
 """What E may change by v, and by each u, in one program after the other: for alpha = 300 the second step would be too long."""
 

@@ -33,8 +33,6 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.central_path import fits
 from fairalloc.solvers.game.session import ServerArrays
 
-__all__ = ["VariantsResponse"]
-
 FIRST_TAU, LAST_TAU, SMALLER, CLOSE = 0.1, 1e-12, 0.1, 0.1
 """Where the path begins and ends, by what part tau falls, and the error of the equations up to which a point is close, in tau."""
 

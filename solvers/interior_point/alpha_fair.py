@@ -37,8 +37,6 @@ from fairalloc.solvers.interior_point.program import ArrowProgram, ArrowSession,
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import allowed_user_error
 
-__all__ = ["AlphaFairArrow", "AlphaFairSession"]
-
 FLOOR, LAG = 1e-13, 1e-4
 """Mu is not pushed below this part of what the user pays that pays least, nor of what any demand costs more than its tasks."""
 

@@ -28,8 +28,6 @@ from fairalloc.solvers.interior_point.system import ArrowSystem, Response, Way
 from fairalloc.solvers.kkt.loads import GridLoads
 from fairalloc.solvers.kkt.schur import Factor
 
-__all__ = ["Stack", "StackAnswer", "solve_stack"]
-
 TARGET, ENOUGH = 1e-12, 1e-9
 """The least relative error at which an answer leaves the stack, and that from which it does where two steps do not halve it."""
 

@@ -28,8 +28,6 @@ from fairalloc.solvers.interior_point.program import ArrowSession, Result
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.running.warm_start import equal_partition
 
-__all__ = ["MaxMinComponents", "MaxMinSession"]
-
 MOST = 0.98
 """The part of all arcs from which on one component is not worth an arrow of its own."""
 

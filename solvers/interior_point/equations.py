@@ -23,8 +23,6 @@ from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, Prim
 from fairalloc.solvers.kkt.loads import Loads, loads_of
 from fairalloc.solvers.kkt.schur import Plan, most_rows, plan_for
 
-__all__ = ["ArrowEquations", "parts_of"]
-
 
 def parts_of(arcs: int, rows: int, users: int) -> list[slice]:
     """Where the numbers on arcs, rows, users and limits are in one array of all, with a place for the limit of every user."""

@@ -8,8 +8,6 @@ import numpy as np
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.options import AlgorithmOptions
 
-__all__ = ["ENOUGH", "NOTHING", "InteriorPointOptions", "PrimalDual", "Residuals"]
-
 ENOUGH = 1e-9
 """The error up to which the answer of a round is used."""
 

@@ -36,8 +36,6 @@ from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.interior_point.program import ArrowProgram, Result
 from fairalloc.solvers.method import Limits
 
-__all__ = ["MaxMinArrow"]
-
 FLOOR = 1e-14
 """The relative gap below which mu is not pushed: theta is its inverse, and what is gained in the gap is lost in the residuals."""
 

@@ -21,8 +21,6 @@ from fairalloc.solvers.interior_point.method import why_not
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE
 
-__all__ = ["errors_by_next_step"]
-
 SAFETY, LEAST = 10.0, float(np.finfo(float).eps)
 """The factor of step 3; mu is at least the second, where everything is worth 1."""
 

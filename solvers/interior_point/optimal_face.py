@@ -21,8 +21,6 @@ from fairalloc.solvers.interior_point.iterates import PrimalDual, Residuals
 from fairalloc.solvers.interior_point.program import ArrowProgram
 from fairalloc.solvers.interior_point.system import NEVER, ArrowSystem
 
-__all__ = ["projected"]
-
 IN_DOUBT = 10.0
 """An arc closed by mistake may leave a row that cannot be filled; one that is open by mistake costs a little of the gap."""
 

@@ -36,8 +36,6 @@ from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.warm_start import scaled_down
 
-__all__ = ["ArrowProgram", "ArrowSession", "Result"]
-
 BACK, CAREFUL = 0.9999, 0.99
 """The part of the way to the boundary that a step goes; the second above FAR, where steps after a longer one are short."""
 

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.loads import ArcLoads, BlockLoads
 
-__all__ = ["BLOCKED", "DIGITS", "FEWEST", "FOLLOWING", "RISES", "KeptArcs"]
-
 KEPT, ROOM = 0.1, 0.3
 """The ratio of 1, and the part of it that arcs chosen anew have, so that the choice serves for several iterations."""
 

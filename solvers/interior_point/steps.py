@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import PrimalDual
 
-__all__ = ["Pairs", "combined", "compact", "lengthened", "lengths"]
-
 PARTS = np.array([1.0, 0.75, 0.5, 0.25, 0.0])
 """The parts of a correction that are tried, the preferred ones first (Colombo and Gondzio 2008)."""
 

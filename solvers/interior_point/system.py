@@ -29,8 +29,6 @@ from fairalloc.solvers.interior_point.iterates import NOTHING, PrimalDual, Resid
 from fairalloc.solvers.kkt.dominant import Balance
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Elimination, Plan
 
-__all__ = ["NEVER", "ArrowSystem", "Way"]
-
 GUARDS = (1e-16, 1e-14, 1e-12, 1e-10)
 """Added to diagonals, relative, the least that succeeds: redundant equations have no pivot. With equations without the first."""
 

@@ -23,8 +23,6 @@ import numpy as np
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.matrices import Dense
 
-__all__ = ["Balance", "factor_of_dominant"]
-
 PANEL = 32
 """Columns that are eliminated one by one; more are halved, and what their first half leaves is one product of matrices."""
 
