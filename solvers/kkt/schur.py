@@ -79,9 +79,6 @@ FEW = 2
 SCATTERED = 40.0
 """How much slower a sparse product is than BLAS for the same number of multiplications."""
 
-MANY = 0.7
-"""The part of users with many arcs from which on the product is dense for all."""
-
 CHEAP = 5e7
 """Multiplications of a dense product up to which none is sparse in the game: dozens of systems a solve are of this size."""
 
@@ -198,7 +195,7 @@ def _coupled(loads: BlockLoads, head: "Elimination", kind: type[np.floating[Any]
     """
     scaled, counts = _scaled(loads, head)
     several, many = counts > 1, SCATTERED * counts**2 > loads.K**2
-    if np.count_nonzero(many) > MANY * loads.N:
+    if many.all():
         return _dense_product(loads, scaled, kind, slice(None), None)
     if loads.charges is not None and 0 < np.count_nonzero(several) * (loads.K * loads.R) ** 2 <= CHEAP:
         return _dense_product(loads, scaled, kind, several, None)

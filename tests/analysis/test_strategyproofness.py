@@ -189,6 +189,14 @@ def test_groups_are_found_where_one_is_not_enough():
     assert set(together.witness["gains"]) == {"u1", "u2"}
 
 
+def test_a_climb_changes_one_server():
+    two = Instance([[1], [1]], [[1], [1]])
+    search = _MisreportSearch(two, exactly("lmmf"), None, "strategyproofness", TOLERANCE, 0)
+    changed = {search._changed_report(0, (None, None), 1.0) for _ in range(100)}
+    assert (None, (True, True)) not in changed
+    assert {(None, (False, True)), (None, (True, False))} <= changed
+
+
 def test_a_simple_lie_ends_the_search():
     """A verdict that refutes is false as a condition, and still is what was found."""
     search = _MisreportSearch(SINGLE, exactly("lmmf"), exactly("lmmf"), "strategyproofness", TOLERANCE, 0)
