@@ -5,6 +5,7 @@
 3. A claim holds where all its numbers do (`together`), and on a workload for each variant, which must agree (`agreed`).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -88,7 +89,7 @@ class Check:
             return Judged("cannot be compared", f"{self.what}: {few}")
         mean = float(found.mean())
         error = float(found.std(ddof=1) * np.sqrt(self.one_draw + 1.0 / len(found))) if self.drawn else 0.0
-        spread = f" ± {error:{self.form}}" if self.drawn else ""
+        spread = f"±{error:{self.form}}" if self.drawn else ""
         count = f", n {self.count:g}" if np.isfinite(self.count) else ""
         text = f"{self.what} {mean:{self.form}}{spread}{count} ({self._range()})"
         if self.most < self.low or (self.most <= self.high and self.low == -np.inf):
@@ -101,20 +102,19 @@ class Check:
 
     def _range(self) -> str:
         low, high = f"{self.low:{self.form}}", f"{self.high:{self.form}}"
-        if self.low == self.high:
-            return f"claim: {low}"
         if np.isinf(self.high):
-            return f"claim: more than {low}"
-        return f"claim: at most {high}" if np.isinf(self.low) else f"claim: {low} to {high}"
+            return f"claim: ≥ {low}"
+        return f"claim: ≤ {high}" if np.isinf(self.low) else f"claim: {low if low == high else f'{low} to {high}'}"
 
 
 def together(parts: Sequence[Judged]) -> Judged:
-    """What several numbers say together of a claim."""
+    """What several numbers say together of a claim: those that decide, and how many others there are."""
     words = {part.word for part in parts}
     order: tuple[Word, ...] = ("contradicted", "cannot be compared", "undecided", "confirmed")
     word = next((one for one in order if one in words), order[1])
-    told = dict.fromkeys(part.because if part.word == word else f"{part.because}: {part.word}" for part in parts)
-    return Judged(word, "; ".join(told))
+    told = dict.fromkeys(part.because for part in parts if part.word == word)
+    others = Counter(part.word for part in parts if part.word != word)
+    return Judged(word, "; ".join([*told, *(f"{count} more: {other}" for other, count in others.items())]))
 
 
 def agreed(variants: Mapping[str, Judged]) -> Judged:

@@ -108,7 +108,7 @@ def told(values: Floats) -> str:
     if not len(found):
         return "-"
     mean, spread = float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else 0.0
-    return f"{mean:.4g}" + (f" ± {spread:.2g}" if spread > 1e-9 * max(1.0, abs(mean)) else "")
+    return f"{mean:.4g}" + (f"±{spread:.2g}" if spread > 1e-9 * max(1.0, abs(mean)) else "")
 
 
 def claims_table(found: Sequence[Outcomes]) -> Grid:
@@ -127,7 +127,7 @@ def _claims(outcomes: Outcomes) -> list[tuple[PaperClaim, str, Judged]]:
 
 
 def _because_table(outcomes: Outcomes) -> Grid:
-    """What each claim is on each variant, and because of what."""
+    """What each claim is on each variant, and because of what where this decides."""
     rows: list[tuple[str, str, str]] = []
     for claim, name, judged in _claims(outcomes):
         if len(outcomes.variants) == 1 or claim.reason:
@@ -136,7 +136,7 @@ def _because_table(outcomes: Outcomes) -> Grid:
         rows.append((name, judged.word, "the variants together"))
         alike: dict[tuple[str, str], list[str]] = {}
         for variant, one in outcomes.by_variant[name].items():
-            alike.setdefault((one.word, one.because), []).append(variant)
+            alike.setdefault((one.word, one.because if one.word == judged.word else ""), []).append(variant)
         rows += [(f"- {'; '.join(variants)}", *said) for said, variants in alike.items()]
     return Grid("", ("claim", "outcome", "because"), rows)
 

@@ -214,6 +214,7 @@ def test_numbers_of_a_claim_and_variants_of_a_workload_are_judged_together():
         "contradicted",
         "cannot be compared",
     ]
+    assert together((no, yes, yes, unsure)).because == "con; 2 more: confirmed; 1 more: undecided"
     alike = {"a": yes, "b": never, "c": unsure}
     assert agreed(alike).word == "confirmed"
     assert agreed(alike).because == "a: confirmed: con. b: cannot be compared. c: undecided"
@@ -321,7 +322,7 @@ def test_claims_by_alpha():
     use = "mean, all"
     good = outcomes_of("K.Fig9", {one: {use: 0.7}, three: {use: 0.6}, infinite: {use: 0.5}})
     assert word(good) == "confirmed"
-    assert "alpha-pf-vds alpha=1 less alpha-pf-vds alpha=3, mean, all 10.00% ± 0.0" in good.judged["K.Fig9"].because
+    assert "alpha-pf-vds alpha=1 less alpha-pf-vds alpha=3, mean, all 10.00%±0.0" in good.judged["K.Fig9"].because
     assert word(outcomes_of("K.Fig9", {one: {use: 0.7}, three: {use: 0.5}, infinite: {use: 0.5}})) == "undecided"
     assert word(outcomes_of("K.Fig9", {one: {use: 0.7}, three: {use: 0.5}, infinite: {use: 0.6}})) == "contradicted"
     most = {"average deviation": 0.2, "maximum deviation": 0.9}
@@ -537,7 +538,7 @@ def test_numbers_over_seeds_are_told_with_their_spread():
     item = EXPERIMENTS["P.Table3"]
     results = {seed: TrialResult({"a": 1.0 + seed, "b": 2.0}) for seed in range(3)}
     grid = report.numbers_table(Outcomes(replace(item, printed={}), "full", "", {"": Measured({"one": results})}, (0, 1, 2, 3)))
-    assert [list(row) for row in grid.rows] == [["a", "2 ± 1"], ["b", "2"]]
+    assert [list(row) for row in grid.rows] == [["a", "2±1"], ["b", "2"]]
     assert grid.notes == ["mean ± standard deviation over 3 of 4 seeds; size full"]
     both = Measured({"one": results, "two": {0: TrialResult({"a": 0.0})}})
     assert both.gaps("one", "two", "a").tolist() == [1.0], "of the seeds of both"
@@ -823,7 +824,7 @@ def test_tables_have_numbers_to_the_right_and_captions_end():
     grid = report.numbers_table(one)
     assert [*grid.right] == [*range(1, len(grid.columns))]
     assert grid.rows[0] == ("x", "1", "1", "")
-    assert grid.rows[1][1] == "1.005 ± 0.0071"
+    assert grid.rows[1][1] == "1.005±0.0071"
     text = report.report_markdown([one], "figures")
     assert f"Figure: {one.panels[0].title}; {one.panels[1].title}. {item.caption}." in text.replace("(a) ", "").replace(
         "(b) ", ""
