@@ -470,12 +470,12 @@ def whole(mechanism: WholeTasks, session: Session) -> tuple[Floats, None]:
     session.limits = replace(session.limits, solver_options=options)
     if not isinstance(mechanism, WholeRounds):
         x, _ = session.solve(None)
-        return np.round(x) + 0.0, None
+        return np.maximum(np.round(x), 0.0), None
     rate, owner = mechanism.rate(session.instance), session.instance.arcs.owner
     sums: Floats = np.zeros(0)
     for k in range(session.instance.N if mechanism.base.several_rounds else 1):
         x, _ = session.solve(sums)
-        session.x = x = np.round(x) + 0.0
+        session.x = x = np.maximum(np.round(x), 0.0)
         sums = np.append(sums, np.sort(1.0 + rate * (owner @ x))[: k + 1].sum())
     return session.x, None
 

@@ -34,12 +34,13 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
     if not instance.single_variant or np.abs(x - np.round(x)).max(initial=0.0) > ROUNDING:
         why = "the tasks are not whole" if instance.single_variant else "users have several variants"
         return undecided(f"it is about whole tasks in one way, and {why}", METHOD)
+    x = np.round(x)
     bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
     margin, n, m, better = 0.0, 0, 0, 0.0
-    for holder in np.flatnonzero(tasks > 0.5).tolist():
+    for holder in np.flatnonzero(tasks).tolist():
         factor = (instance.weights / instance.weights[holder])[:, None, None]
         left = []
-        for a in (a for a in h.own(holder) if x[a] > 0.5):
+        for a in (a for a in h.own(holder) if x[a]):
             less = bundles[holder].copy()
             less[arcs.server[a]] -= np.array(h.demand[a], float)
             left.append(np.minimum(_whole_tasks(h, factor * less).sum(axis=1), instance.max_tasks))

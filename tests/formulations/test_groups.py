@@ -273,8 +273,8 @@ def assert_one_program(session):
     assert sorted(session.inside) == np.flatnonzero(session.columns).tolist()
 
 
-@pytest.mark.parametrize(("wrong", "refined"), [(0.0, True), (1e-6, True), (1e-2, False)])
-def test_a_basic_solution_that_is_near_is_computed_again_from_its_basis(wrong, refined):
+@pytest.mark.parametrize(("price", "level", "refined"), [(0, 0, True), (1e-6, 1e-6, True), (1e-2, 0, False), (0, 1e-2, False)])
+def test_a_basic_solution_that_is_near_is_computed_again_from_its_basis(price, level, refined):
     """Max g where x + 2 y <= 1, g <= x and g <= 3 y: g = x = 3/5, y = 1/5, with prices 3/5, -3/5 and -2/5."""
     matrix = sp.csc_array([[0.0, 1, 2], [0, 1, 0], [-1, 1, 0], [-1, 0, 3]])
     lower, upper = np.array([-np.inf, -np.inf, 0, 0]), np.array([1, 5, np.inf, np.inf])
@@ -284,7 +284,7 @@ def test_a_basic_solution_that_is_near_is_computed_again_from_its_basis(wrong, r
     pass_lp(highs, program)
     highs.run()
     right = [np.array([0.6, 0, -0.6, -0.4]), np.array([0.6, 0.6, 0.2])]
-    shifted = [right[0] + wrong * np.array([1, 0, -1, 1]), right[1] + wrong * np.array([-1, 1, 1])]
+    shifted = [right[0] + price * np.array([1, 0, 0, 0]), right[1] + level * np.array([0, 1, 0])]
     given = SimpleNamespace(row_dual=shifted[0], col_value=shifted[1])
     session = SimpleNamespace(highs=SimpleNamespace(getBasis=highs.getBasis, getSolution=lambda: given))
     for found, expected in zip(ColumnsSession._of_basis(session, program), right if refined else shifted, strict=True):

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise, permutations
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models import FairallocError, Instance
 from fairalloc.solvers.approximate import one_by_one
+from fairalloc.solvers.method import Limits, whole
 
 RULES = ("lmmf", "drfh", "tsf", "mmf", "nb", "utilitarian")
 
@@ -285,3 +287,11 @@ def test_the_answer_in_fractions_has_the_time_that_is_left_and_may_have_none(met
     found = fa.solve(two, "drfh", method, time_limit=50, integral=True)
     assert 0 < asked[0] <= 50
     assert (found.termination, found.has_point) == ("time_limit", False)
+
+
+def test_whole_tasks_have_no_negative_zeros(monkeypatch):
+    """HiGHS' integers may be below 0 by its tolerance."""
+    session = SimpleNamespace(limits=Limits(), solve=lambda _: (np.array([-1e-9, 2.0]), None))
+    x, _ = whole(mechanism("utilitarian").configure(integral=True), session)
+    assert x.tolist() == [0.0, 2.0]
+    assert not np.signbit(x).any()

@@ -10,6 +10,7 @@ import pytest
 import fairalloc as fa
 from fairalloc.analysis import solution_set
 from fairalloc.models.numbers import without_rounding, worst
+from fairalloc.models.tables import Grid
 
 WANG = fa.example("wang-fig2").instance
 ANSWER = fa.solve(WANG, "drfh")
@@ -78,6 +79,7 @@ def test_the_texts_say_what_counts():
 def test_long_tables_are_cut_and_say_so():
     html = fa.Allocation(MANY, [1] * 30)._repr_html_()
     assert "... and 10 more rows" in html
+    assert Grid("", ("a",), [("1",)] * 20).head().notes == (), "no rows are left out"
     assert "<b>" not in html
     assert "&lt;b&gt;0&lt;/b&gt;" in html
     assert Cells(ANSWER._repr_html_()).found[-4:] == ["u2", "10", "0", "10"]
