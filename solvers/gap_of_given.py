@@ -218,8 +218,9 @@ def _answer(content: bytes, item: Mechanism, instance: Instance, limits: Limits)
 def _content_of_cvxpy(item: Mechanism, problem: Any) -> bytes:
     """A hash of the canonical program (of the first round), with the values of parameters."""
     solver = "HIGHS" if problem.is_mixed_integer() else "CLARABEL"
-    data = problem.get_problem_data(solver, solver_opts={})[0]
-    result = hashlib.sha256(f"{item.id} {item.takes_rounds} {type(problem.objective).__name__}".encode())
+    data, _, inverse = problem.get_problem_data(solver, solver_opts={})
+    constant = inverse[-1]["offset"]  # of the objective
+    result = hashlib.sha256(f"{item.id} {item.takes_rounds} {type(problem.objective).__name__} {constant}".encode())
     for name in sorted(data.keys() - {"param_prob"}):
         value = data[name]
         parts = (value.data, value.indices, value.indptr) if sp.issparse(value) else (value,)

@@ -302,6 +302,17 @@ def test_a_changed_parameter_is_another_model(solves):
     assert fa.check(fa.solve(KHAMSE, edited), edited).holds is True
 
 
+def test_another_constant_in_the_objective_is_another_model():
+    answer = fa.solve(KHAMSE, "nb")
+    for constant in (0, 5):
+
+        def edit(problem, instance, constant=constant):
+            return cp.Problem(cp.Maximize(problem.objective.expr + constant), problem.constraints)
+
+        verdict = fa.check(fa.Allocation(KHAMSE, answer.x), fa.mechanism("nb").edited("shifted", cvxpy=edit))
+        assert verdict.holds is True, constant
+
+
 def test_a_model_of_pyomo_with_other_variables_is_not_judged():
     verdict = fa.check(fa.Allocation(KHAMSE, fa.solve(KHAMSE, InPyomo("level")).x), InPyomo("level"))
     assert verdict.holds is None
