@@ -250,7 +250,8 @@ class Instance(InstanceData):
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""
         result = object.__new__(Instance)
         result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in stale} | dict(data))
-        result.__dict__.pop("memo", None)
+        for name in ("memo", "pool"):  # what is made of its data
+            result.__dict__.pop(name, None)
         return result
 
     @cached_property
