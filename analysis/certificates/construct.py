@@ -24,7 +24,7 @@ from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertific
 from fairalloc.analysis.certificates.nested import NestedCertificate
 from fairalloc.analysis.certificates.prices import PricesCertificate
 from fairalloc.analysis.certificates.program import ProgramCertificate
-from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.properties.checks import TOLERANCE, home_of
 from fairalloc.formulations import MECHANISMS, mechanism_of
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.alpha_fair import AlphaFair
@@ -111,10 +111,7 @@ def certify(
     item = mechanism_of(allocation, mechanism, "certify")
     if allocation.mechanism == item.id:
         item = item.configure(**allocation.parameters)
-    home, own = item.home(allocation.instance), allocation.instance
-    if (home.K, home.A) != (own.K, own.A):
-        sizes = f"{own.K} servers and {own.A} arcs, but those of {item.id!r} have {home.K} and {home.A}"
-        raise NotApplicable(f"the allocation has {sizes}")
+    home = home_of(item, allocation.instance)
     return _in_time(item, home, replace(allocation, instance=home), tolerance, time_limit)
 
 

@@ -15,6 +15,7 @@ from fairalloc.analysis.explanations.groups import explain_groups
 from fairalloc.analysis.explanations.programs import explain_program
 from fairalloc.analysis.explanations.rounds import REFUSED, explain_rounds, refused
 from fairalloc.analysis.explanations.servers import explain_servers
+from fairalloc.analysis.properties.checks import home_of
 from fairalloc.formulations import Mechanism, mechanism_of
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -82,6 +83,7 @@ def explain(
         raise InstanceError("explain needs an allocation with a point")
     item = mechanism_of(allocation, mechanism, "explain")  # 1
     subject = Subject(allocation, item, user, now() + checked_limit(time_limit))
+    home_of(item, allocation.instance)
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:
         raise refused(subject, f"it is infeasible by {infeasibility(allocation):.2g}")

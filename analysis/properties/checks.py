@@ -24,6 +24,7 @@ from fairalloc.models.arguments import Tolerance, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import worst
 from fairalloc.models.registry import Registry
 from fairalloc.solvers.gap_of_given import distance
@@ -230,6 +231,7 @@ def _definition(
         item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
+    home_of(item, allocation.instance)
     basic = _checked(PROPERTIES["feasibility"], allocation, tolerance, exact=False)
     far, method = distance(item, allocation, limits, reference, (tolerance, allowed_user_error(tolerance)))
     if far is None and basic.holds is not False:
@@ -239,6 +241,17 @@ def _definition(
         return Verdict(name, True, margin, f"this is the {name} allocation", method)
     sentence = basic.sentence if basic.holds is False else f"not the {name} allocation: its residual is {margin:.3g}"
     return Verdict(name, False, margin, sentence, method, basic.witness)
+
+
+def home_of(item: Mechanism, own: Instance) -> Instance:
+    """The instance of the mechanism's answers; NotApplicable where its arcs are not those of `own`, in the same order."""
+    home, order = item.home(own), ""
+    if (home.K, home.A) == (own.K, own.A):
+        if all(np.array_equal(getattr(home.arcs, part), getattr(own.arcs, part)) for part in ("user", "server")):
+            return home
+        order = ", in another order"
+    sizes = f"{own.K} servers and {own.A} arcs, but those of {item.id!r} have {home.K} and {home.A}{order}"
+    raise NotApplicable(f"the allocation has {sizes}")
 
 
 _FUNCTIONS: Mapping[str, Check] = {

@@ -9,10 +9,10 @@ from changed_certificates import assert_that_no_number_can_be_changed
 from planted_games import planted_game
 from tolerances import RECOVERED, RESIDUAL, ROUNDING
 
-from fairalloc.analysis import NotCertified, certify, explain
+from fairalloc.analysis import NotCertified, certify, check, explain
 from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
 from fairalloc.formulations import mechanism
-from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers import residual, solve
@@ -264,3 +264,18 @@ def test_a_certificate_is_about_its_instance():
     assert not certificate.verify(Instance([[1]], [[3]]))
     assert not replace(certificate, mechanism="nb").verify(game.instance)
     assert not replace(certify(given(K3, tasks_on(K3, K3_TASKS)), "ps-dsf"), mechanism="alpha-pf-vds").verify(K3)
+
+
+# ---- arcs in another order -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked", [certify, check, explain])
+def test_arcs_are_told_by_their_servers_and_not_by_their_number(asked):
+    """A user with one way on each server has as many arcs as its best mixtures, which stand in the order of the servers."""
+    instance = Instance([[[0, 1], [1, 0]]], [[4, 0], [0, 6]])
+    for x in ([6, 4], [4, 4]):
+        with pytest.raises(NotApplicable, match=r"2 servers and 2 arcs, .* have 2 and 2, in another order"):
+            asked(Allocation(instance, x), "ps-dsf-tdm")
+    pool = Instance([[[1, 2], [2, 1]]], [[4, 4]])
+    with pytest.raises(NotApplicable, match=r"1 servers and 2 arcs, .* have 1 and 1"):
+        asked(Allocation(pool, [1, 1]), "ps-dsf-tdm")
