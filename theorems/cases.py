@@ -225,7 +225,8 @@ class Draft:
     def same_truth(self, other: "Draft") -> bool:
         """Whether the two differ by misreports, points and parameters only."""
         mine, theirs = ([(u.demands, u.weight, u.limit, u.placement, u.own) for u in d.users] for d in (self, other))
-        return (self.capacities, self.counts, mine) == (other.capacities, other.counts, theirs)
+        alike = (self.capacities, self.counts, mine) == (other.capacities, other.counts, theirs)
+        return alike and self.truth is other.truth  # floors, groups, rates and names are in no list
 
     def _instance(self) -> Instance:
         return Instance(

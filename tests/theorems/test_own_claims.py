@@ -310,6 +310,16 @@ def test_a_least_size_is_kept(what, size, capsys):
         claimed.check(small)
 
 
+def test_instances_that_differ_by_floors_alone_are_all_tried():
+    """The first instance of a search stood for all others that have the same numbers but for their floors."""
+
+    def made(rng):
+        return fa.Instance([[1], [1]], [[1]], min_tasks=[0, (0, "3/4")[rng.integers(2)]])
+
+    found = searched("equal", "lmmf", lambda a: max(a.tasks_exact) - Fraction(1, 2), instances=made, trials=40)
+    assert found.status == "refuted"
+
+
 def test_what_was_searched_has_the_sizes_that_were_asked_for():
     found = fa.claim("feasible", mechanism="drfh", property="feasibility", hypotheses="at least 6 servers").search(trials=30)
     assert "of up to 4 users, 6 servers, 3 resources" in found.sentence
