@@ -106,10 +106,10 @@ def _assumed(
     given: Any, instances: Callable[[np.random.Generator], Instance] | None, parameters: Mapping[str, Sequence[Any]]
 ) -> Hypotheses:
     """The hypotheses with their parameters; instances of one's own need satisfy none unless it is given."""
+    given = [*given] if is_list(given) else given  # an iterator can be read once
     assumed = Hypotheses.of(given)
     if instances is not None and not isinstance(given, Hypotheses):
-        words = {*([given] if isinstance(given, str) else given)}
-        none = {name: False for name in ("one_variant", "same_demands", "unlimited") if not words}
+        none = {name: False for name in ("one_variant", "same_demands", "unlimited") if not "".join(given).strip(" ,")}
         assumed = replace(assumed, **none)  # type: ignore[arg-type]
     assumed = assumed if instances is None else replace(assumed, instances=instances)
     return replace(assumed, parameters=parameters) if parameters else assumed

@@ -99,7 +99,7 @@ class Hypotheses:
         Raises
         ------
         UnknownName : for another word
-        InstanceError : for one server and at least two, or so of resources
+        InstanceError : for words that exclude each other, such as one server and at least two
 
         Examples
         --------
@@ -108,12 +108,14 @@ class Hypotheses:
         """
         if isinstance(given, cls):
             return given
-        if not isinstance(given, str) and not (is_list(given) and all(isinstance(word, str) for word in given)):
+        parts = [*given] if is_list(given) else [given]
+        if not all(isinstance(part, str) for part in parts):
             raise InstanceError(f"the hypotheses are {shown(given)}, but they must be Hypotheses or words such as 'positive'")
-        words = [word for part in ([given] if isinstance(given, str) else given) for word in part.split(",") if word.strip()]
-        result = cls(**dict(map(_assumption, words)))
-        if (result.one_server and result.servers > 1) or (result.one_resource and result.resources > 1):
-            raise InstanceError(f"the hypotheses are {shown(str(result))}, but no instance has them")
+        pairs = {_assumption(word) for part in parts for word in part.split(",") if word.strip()}
+        result = cls(**dict(sorted(pairs, key=lambda pair: pair[1] if pair[0] in COUNTED else 0)))  # the largest counts
+        flags = [name for name, _ in pairs if name not in COUNTED]
+        if len({*flags}) < len(flags) or result.one_server * result.servers > 1 or result.one_resource * result.resources > 1:
+            raise InstanceError(f"the hypotheses are {shown(', '.join(parts))}, but no instance has them")
         return result
 
     def sample(self, rng: np.random.Generator, misreports: int = 0, most: tuple[int, int, int] = MOST) -> Draft:
@@ -213,9 +215,8 @@ class Hypotheses:
     @property
     def words(self) -> list[str]:
         """Each assumption in words."""
-        names = [name.replace("_", " ") for name in self._flags]
         family = [f"instances of {getattr(self.instances, '__name__', 'a function')}"] * (self.instances is not None)
-        return [*names, *self._counted(), *self.ranges, *family]
+        return [*(name.replace("_", " ") for name in self._flags), *self._counted(), *self.ranges, *family]
 
     def _counted(self) -> list[str]:
         counted = [f"at least {least} {what}" for what, least in zip(COUNTED, self.fewest, strict=True) if least > 1]
@@ -287,8 +288,7 @@ def _assumption(word: str) -> tuple[str, Any]:
 
 
 def _vectors(instance: Instance) -> list[tuple[Fraction, ...]]:
-    exact = instance.exact
-    return [row for rows in (*exact.demands, *exact.demands_on.values()) for row in rows]
+    return [row for rows in (*instance.exact.demands, *instance.exact.demands_on.values()) for row in rows]
 
 
 def _is_positive(instance: Instance) -> bool:

@@ -336,6 +336,28 @@ def test_no_instance_has_one_server_and_two():
         Hypotheses.of("one server, at least 2 servers")
 
 
+def test_words_that_exclude_each_other_are_refused():
+    """The last one counted alone, so that a claim was about more or other cases than its words say."""
+    for words in ("misreported demands, misreported servers", "one variant, several variants"):
+        with pytest.raises(FairallocError, match="no instance has them"):
+            Hypotheses.of(words)
+    for words in ("at least 3 users, at least 2 users", "2 users, 3 users, positive, positive"):
+        assert Hypotheses.of(words).users == 3
+
+
+def test_words_may_come_from_an_iterator():
+    """All of them were lost, for the check had read them; without words instances of one's own need satisfy none."""
+    assert str(Hypotheses.of(word for word in ("positive", "everywhere"))) == str(Hypotheses.of("positive, everywhere"))
+    home = fa.Instance([[1]], [[1]])
+    positive, plain, none = (
+        fa.claim("a", "drfh", "pareto", words, instances=lambda _: home).hypotheses for words in (iter(["positive"]), "", ())
+    )
+    assert positive.positive
+    assert positive.unlimited
+    assert not plain.unlimited
+    assert not none.unlimited
+
+
 def test_every_word_has_a_meaning():
     """Each word of the list is taken, and says something else than all others."""
     words = hypothesis_words()
