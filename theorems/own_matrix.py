@@ -1,6 +1,7 @@
 """`fa.property_matrix`: mechanism x property, also of one's own, each cell searched for a violation."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Container, Iterable
+from dataclasses import replace
 from typing import Any
 
 from fairalloc.formulations import MECHANISMS, Mechanism
@@ -56,34 +57,42 @@ def property_matrix(
     Raises
     ------
     UnknownName : there is no such mechanism, property or hypothesis
-    InstanceError : an argument that breaks a rule
+    InstanceError : an argument that breaks a rule, or two mechanisms or properties of one name
     """
     limit = float(time_limit or (60.0 if trials is None else ENDLESS))
-    items = [find_mechanism(one) for one in _several("mechanisms", MECHANISMS if mechanisms is None else mechanisms)]
-    asked = [(one, judge_of(one).name) for one in _several("properties", ROWS if properties is None else properties)]
+    items = _by_name("mechanisms", MECHANISMS if mechanisms is None else mechanisms, find_mechanism, lambda item: item.id)
+    asked = _by_name("properties", ROWS if properties is None else properties, lambda one: one, lambda one: judge_of(one).name)
     chosen: dict[str, Statement] = {}
-    for item in items:
-        for given, name in asked:
-            chosen |= _about(item, given, name, hypotheses)
+    for item in items.values():
+        for name, given in asked.items():
+            chosen |= _about(item, given, name, hypotheses, chosen)
     records = packaged(), packaged(OURS)
     told = {key: on_record(one, records[one.paper == "ours"]) for key, one in chosen.items()}
     known = {key: found for key, found in told.items() if found.status != Status.NOT_DECIDED}
     left = [one for key, one in chosen.items() if key not in known]
     findings = {**known, **verify(left, limit, seed, 1, trials=trials)}
-    return of_findings(chosen, findings, [item.id for item in items], map(row_of, chosen.values()))
+    return of_findings(chosen, findings, items, map(row_of, chosen.values()))
 
 
-def _several(what: str, given: Any) -> list[Any]:
-    if not is_list(given) or not (made := list(given)):
+def _by_name(what: str, given: Any, read: Callable[[Any], Any], name_of: Callable[[Any], str]) -> dict[str, Any]:
+    """What is given by its name; InstanceError where two have one name, since their cells would be one."""
+    if not is_list(given) or not (made := [read(one) for one in given]):
         raise InstanceError(f"the {what} are {shown(given)}, but they must be a list of at least one")
-    return made
+    found: dict[str, Any] = {}
+    for one in made:
+        known = found.setdefault(name := name_of(one), one)
+        if known is not one and not (isinstance(known, str) and isinstance(one, str)):  # two texts may be aliases
+            raise InstanceError(f"two of the {what} are named {name!r}, but names must be distinct")
+    return found
 
 
-def _about(item: Mechanism, given: Any, name: str, hypotheses: Any) -> dict[str, Statement]:
-    """The papers' statements about a cell, or a claim made for it, by id."""
+def _about(item: Mechanism, given: Any, name: str, hypotheses: Any, others: Container[str]) -> dict[str, Statement]:
+    """The papers' statements about a cell, or a claim made for it, by id; it is not that of another."""
     if hypotheses is None and is_registered(item) and isinstance(given, str):
         known = {key: one for key, one in cell_statements().items() if (one.mechanism, row_of(one)) == (item.id, name)}
         if known:
             return known
     made = claim(f"{item.id}: {name}", item, given, () if hypotheses is None else hypotheses).statement
+    while made.id in others:  # ids are short, and of small letters
+        made = replace(made, id=f"{made.id}-2")
     return {made.id: made}

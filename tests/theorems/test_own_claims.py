@@ -564,6 +564,27 @@ def test_a_matrix_of_ones_own():
         fa.property_matrix("drfh", ["pareto"])
 
 
+def test_each_cell_of_a_matrix_has_a_name_of_its_own():
+    """Of two functions with one name, or with ids that are the same when cut short, one was lost, or spoke for both."""
+
+    def holds(allocation):
+        return True
+
+    def fails(allocation):
+        return False
+
+    holds.__name__, fails.__name__ = "a" * 60 + "_1", "a" * 60 + "_2"
+    rows = fa.property_matrix(["drfh"], [holds, fails, fails], trials=30).grid.rows
+    assert rows == [[holds.__name__, "○"], [fails.__name__, "~"]]
+    assert fa.property_matrix(["nb", "ceei"], ["pareto"]).grid.rows == [["pareto", "✓"]]
+    holds.__name__ = fails.__name__ = "pareto"
+    for given in ([holds, fails], ["pareto", fails]):
+        with pytest.raises(fa.InstanceError, match="two of the properties are named 'pareto'"):
+            fa.property_matrix(["drfh"], given)
+    with pytest.raises(fa.InstanceError, match="two of the mechanisms are named 'drfh'"):
+        fa.property_matrix(["drfh", fa.Leximin("drfh", lambda i: np.ones(i.N))], ["pareto"])
+
+
 def test_findings_on_record_are_confirmed_again():
     statements, record = all_statements(), packaged()
     refuted = on_record(statements["Z.P6"], record)
