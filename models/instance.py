@@ -158,9 +158,10 @@ class Instance(InstanceData):
         allowed = self.allowed
         placed = None if allowed is None else tuple(part.astype(np.int64).tobytes() for part in (allowed.indptr, allowed.indices))
         rates = () if self.rates is None else (self.rates.data,)  # their places are those of placement
-        floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates, *[self.min_tasks] * self.has_floors))
+        floors = ((_bytes(self.min_tasks),),) * self.has_floors  # a tuple, as they may be the numbers of rates
+        floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates))
         groups = () if self.groups is None else (astuple(self.groups),)
-        return (self.name, self.counts.tobytes(), placed, on, *floats, *self.vectors.content(), *groups)
+        return (self.name, self.counts.tobytes(), placed, on, *floats, *floors, *self.vectors.content(), *groups)
 
     def _has_names_of(self, other: "Instance") -> bool:
         """Names that nobody gave are compared without being made."""

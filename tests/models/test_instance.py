@@ -389,6 +389,13 @@ PARTS |= {"u4": F(3, 6) * F(2, 3), "u5": F(2, 6)}
 BELOW = {"a": [0, 2, 3], "b": [0, 2], "c": [1], "u1": [0], "u2": [1], "u3": [2], "u4": [3], "u5": [4]}
 
 
+def test_rates_and_floors_of_the_same_numbers_are_not_the_same():
+    data, numbers = (np.ones((2, 1)), np.array([[6.0]])), np.array([2.0, 3.0])
+    rated, floored = Instance(*data, rates=numbers[:, None]), Instance(*data, min_tasks=numbers)
+    assert rated != floored
+    assert fingerprint(rated) != fingerprint(floored)
+
+
 def test_a_tree_of_groups_is_its_definition_in_rationals_and_in_floats():
     """By hand: children of a node share its part by weights, and V / phi adds up the shares of the users below."""
     limits = [1, None, 2, None, 3]
