@@ -279,7 +279,8 @@ class Instance(InstanceData):
         limits = None if np.isinf(self.max_tasks).all() else self.max_tasks
         values = {"capacities": self.capacities, "weights": self.weights, "max_tasks": limits}
         values |= {"rates": self._rates, "min_tasks": self.min_tasks if self.has_floors else None}
-        given = {key: value if self._given[key] is None else self._given[key] for key, value in values.items()}
+        source = self._given  # not of what says nothing: floors of 0 would be of other users after a replace
+        given = {key: value if value is None or source[key] is None else source[key] for key, value in values.items()}
         given["demands"] = replace(self.vectors, given=self._given["demands"])  # read once: the most numbers are here
         given |= {"name": self.name, "counts": self.counts, "eligible": self._eligible, "demands_on": self._given["demands_on"]}
         given["groups"] = self.groups

@@ -228,3 +228,9 @@ def test_floors_in_instances_and_files():
         PAIR.replace(min_tasks=[-1, 0])
     with pytest.raises(FairallocError, match="min_tasks of user 'u2' is 3, but it must be at most max_tasks, 2"):
         PAIR.replace(min_tasks=[0, 3], max_tasks=[1, 2])
+
+
+@pytest.mark.parametrize("floors", [[0, 0], ["0", "0"], np.zeros(2)], ids=str)
+def test_floors_of_nothing_are_none(floors):
+    instance = fa.Instance([[1], [2]], [[4], [4]], min_tasks=floors)
+    assert fa.solve(instance, "drf-per-server").tasks == pytest.approx([4, 2])
