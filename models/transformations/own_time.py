@@ -53,7 +53,7 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     limited = np.flatnonzero(np.isfinite(read_limits(limits, instance.users)))
     pools = [int(q) * c for q, row in zip(instance.counts, instance.exact.capacities, strict=True) for c in row]
     named = [f"{r} of {s}" for s in instance.servers for r in instance.resources]
-    times = [f"time of {instance.users[n]}" for n in limited]
+    times = [f"time of {user}" for user in instance.users]  # one by whose name somebody's would be told is nobody's here
     if len({*named, *times}) < len(named) + len(times):
         named = [f"r{k}" for k in range(1, len(named) + 1)]
     rows = _ExactRows(instance, tuple(limited.tolist()))
@@ -68,7 +68,7 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
         name=instance.name,
         users=instance.users,
         servers=["system"],
-        resources=named + times,
+        resources=named + [times[n] for n in limited],
     )
 
 

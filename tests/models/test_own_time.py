@@ -138,6 +138,17 @@ def test_own_time_has_its_name_whatever_others_are_called(names) -> None:
         assert limited.resources == ("r1", "r2", "time of u1", "time of u2")
 
 
+def test_a_resource_is_nobodys_time_where_its_user_has_no_limit() -> None:
+    """The time of the server "u2" was read as the own time of the user u2, who has no limit."""
+    jobs = JOBS.replace(resources=["time"], servers=["a", "u2"])
+    limited = fa.with_own_time(jobs, [1, None])
+    assert own_time(limited).tolist() == [2, -1]
+    plain = fa.with_own_time(JOBS, [1, None])
+    for name in ("envy-freeness", "sharing-incentive"):
+        found, right = (fa.check(fa.Allocation(one, [0.5, 0.5, 0.1, 0.1]), name).margin for one in (limited, plain))
+        assert found == pytest.approx(right)
+
+
 def test_floors_and_groups_are_kept() -> None:
     instance = JOBS.replace(min_tasks=[0, "9/4"], groups={"a": [0], "b": {"users": [1], "guarantee": "1/8"}})
     limited = fa.with_own_time(instance)
