@@ -180,7 +180,9 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     users, servers = np.unique(arcs.user[there]), np.unique(arcs.server[there])
     if 1 < size == domain.A and there == [k]:
         return _of_arc(label, k, domain)
-    if size == domain.K * domain.R and (label == "capacity" or (size > 1 and servers.tolist() == [k // domain.R])):
+    of_user = size == domain.N and users.tolist() == [k]  # there may be as many users as capacities
+    there_alone = size > 1 and servers.tolist() == [k // domain.R] and not of_user
+    if size == domain.K * domain.R and (label == "capacity" or there_alone):
         about, place = _about("capacity", (domain.servers[k // domain.R], domain.resources[k % domain.R]))
         return about if label == "capacity" else f"{label} of {about}", place
     for rule, has in (("limit", np.isfinite(domain.max_tasks)), ("floor", domain.min_tasks > 0)):

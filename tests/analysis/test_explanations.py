@@ -713,6 +713,20 @@ def test_own_models_without_duals_are_refused():
         fa.explain(fa.Allocation(instance, [4.0]), item)
 
 
+def test_rows_of_users_are_no_capacities_where_there_are_as_many():
+    """Two users with two variants on one server with two resources: both rows of the edit were named by a resource."""
+
+    def capped(problem, instance):
+        rows = (instance.arcs.owner @ problem.var_dict["x"] <= 1).set_label("cap")
+        return cp.Problem(problem.objective, [*problem.constraints, rows])
+
+    instance = Instance([[[1, 2], [2, 1]], [[1, 1], [2, 2]]], [[9, 9]])
+    item = fa.mechanism("nb").edited("capped", cvxpy=capped)
+    users = [s.text for s in fa.explain(solve(instance, item), item).sentences if s.kind == "user"]
+    for k, (text, user) in enumerate(zip(users, instance.users, strict=True)):
+        assert text.startswith(f"{user} runs 1 task: held back by cap[{k}] of {user} (dual ")
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_costs_of_tasks_by_hand(exact):
     """The first resource is full on both servers, and a task of user 1 costs 3/40 and 1/8, one of user 2 3/20 and 1/4."""
