@@ -136,7 +136,8 @@ class _Divisions:
     def __init__(self, h: Holdings, tolerance: float) -> None:
         self.h, self.tolerance = h, tolerance
         self.shape = (h.instance.N, *h.pools.shape)
-        self.free = [n for n in range(h.instance.N) if h.worth[n] < h.limits[n]]  # the others run all their tasks
+        left = (h.limits - h.worth) / h.alone
+        self.free = np.flatnonzero(left > tolerance).tolist()  # the others run all their tasks, up to rounding
         self.low = max(h.worth / h.alone)
         self.index = np.arange(np.prod(self.shape)).reshape(self.shape)
         one = h.array([1])[0]

@@ -443,3 +443,12 @@ def test_bottlenecks_with_floors_and_groups():
     assert check(fair, "global-bottleneck-fairness").holds, "compared with the answer that keeps floors"
     groups = floors.replace(min_tasks=None, groups={"a": [0], "b": [1]})
     assert check(solve(groups, "nested-leximin"), "global-bottleneck-fairness").holds
+
+
+@pytest.mark.parametrize("missing", [0, 1e-9])
+def test_a_limit_that_is_met_up_to_rounding_is_met(missing):
+    """Every division gives the second user 2 tasks, and it may run 0.1: it gained where rounding left 1e-10."""
+    instance = Instance([[1], [1]], [[2], [2]], eligible=[[True, False], [True, True]], max_tasks=[None, 0.1])
+    found = check(Allocation(instance, [0.5, 0.1 * (1 - missing), 0]), "weak-sharing-incentive")
+    assert found.holds
+    assert found.margin == pytest.approx(-0.25)
