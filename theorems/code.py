@@ -9,6 +9,8 @@ code says in a comment which name stands for which object, and why it is not cop
 import sys
 from fractions import Fraction
 from keyword import iskeyword
+from symtable import symtable
+from textwrap import indent
 from typing import Any
 
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
@@ -27,6 +29,9 @@ from fairalloc.theorems.terms import ClaimTerms
 
 NEAR = "1e-4"
 """What tasks in floating point may be off, relative and absolute, where the code runs again."""
+
+OURS = ("instance", "misreport", "before", "after", "allocation", "claim", "verdict", "np", "Fraction")
+"""The names that the code gives itself."""
 
 
 def witness_code(claim: ClaimTerms, case: Case) -> str:
@@ -51,6 +56,8 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
     text = "\n".join(body)
     heads = ["from fractions import Fraction", ""] if "Fraction(" in text else []
     heads += ["import numpy as np", ""] if "np." in text else []
+    if scope.has_ours:  # in a function, where our names hide nobody's
+        text, heads = f"def witness():\n{indent(chr(10).join([*heads, text]), '    ')}\n\n\nwitness()", []
     return "\n".join([*heads, "import fairalloc as fa", *scope.lines, "", text])
 
 
@@ -125,8 +132,17 @@ class _Scope:
         if isinstance(value, Mechanism) and is_registered(value):
             return repr(value.id)
         if id(value) not in self._names:
-            self._names[id(value)] = self._named(value)
+            name = self._named(value)
+            self._add([f"own_{name} = {name}"] * (name in OURS))
+            self._names[id(value)] = f"own_{name}" if name in OURS else name
         return self._names[id(value)]
+
+    @property
+    def has_ours(self) -> bool:
+        """Whether a line gives one of our names to something else than our imports do."""
+        known = symtable("\n".join(self.lines), "", "exec").get_symbols()
+        ours = [one for one in known if one.get_name() in OURS]
+        return any(one.is_assigned() or one.get_name() not in ("np", "Fraction") for one in ours)
 
     def _named(self, value: Any) -> str:
         place = _place(value)

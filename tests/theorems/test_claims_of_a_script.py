@@ -5,6 +5,10 @@ import sys
 
 import pytest
 
+import fairalloc as fa
+from fairalloc.theorems.code import witness_code
+from fairalloc.theorems.terms import claims_in
+
 SCRIPT = '''
 import sys
 
@@ -75,3 +79,28 @@ def test_what_cannot_be_written_is_not_guessed():
     for value in (local, lambda allocation: True, object(), [1.0]):
         assert defined("mine", value)[0] == []
     assert defined("three", 3) == (["three = 3"], "")
+
+
+NAMES = """
+import fairalloc as fa
+
+before = 1
+
+def instance(allocation):
+    return before - allocation.tasks[0]
+
+def Fraction(allocation):
+    return before - allocation.tasks[0]
+
+claims = [fa.claim("one", "tsf", instance), fa.claim("two", "tsf", Fraction)]
+"""
+
+
+def test_names_of_the_code_are_not_those_of_its_definitions(tmp_path):
+    """A property named `instance` was overwritten by the instance, and a number named `before` by an allocation."""
+    (tmp_path / "names.py").write_text(NAMES)
+    case = fa.Case(fa.Instance([[1], [1]], [[1]]))
+    for claim in claims_in(str(tmp_path / "names.py")).values():
+        code = witness_code(claim, case)
+        assert "before = 1" in code
+        exec(code, {})
