@@ -195,7 +195,10 @@ class Instance(InstanceData):
     @named
     def replace(self, **changes: Any) -> "Instance":
         """A new instance with some constructor arguments changed; names and placement follow unless given."""
-        return Instance(**{**self._arguments(), **changes})
+        given = self._arguments()
+        if changes.keys().isdisjoint(("demands", "capacities")):  # users and servers stay in their places, whatever their names
+            given["demands_on"] = dict(zip(self.own, given["demands_on"].values(), strict=True))
+        return Instance(**{**given, **changes})
 
     def rescaled(self, weights: Floats, unit: Floats | None = None) -> "Instance":
         """The same problem with other weights (N,) and in other units of tasks, made from validated data.

@@ -304,6 +304,16 @@ def test_replace_changes_what_it_says_and_validates():
         instance.replace(weights=[0, 1])
 
 
+def test_replaced_names_move_no_demands_of_a_server():
+    """Names that change places, or are new: what a user takes on a server is of its place, as its placement is."""
+    instance = Instance([[1], [1]], [[6], [6]], users=["ann", "bob"], demands_on={("ann", "s1"): [2]})
+    for names in (["bob", "ann"], ["cat", "dan"]):
+        assert instance.replace(users=names).exact.own == {(0, 0): ((2,),)}
+    assert instance.replace(servers=["s2", "s1"]).exact.own == {(0, 0): ((2,),)}
+    shorter = {"demands": [[1]], "users": ["ann"], "weights": None}
+    assert instance.replace(**shorter).exact.own == {(0, 0): ((2,),)}
+
+
 @pytest.mark.parametrize(
     "family", ["generic", "tied", "zero_demand", "placement", "finite", "variants", "badly_scaled", "planted"]
 )
