@@ -37,6 +37,14 @@ def test_it_is_what_the_constructor_makes(instance):
     assert again == made.replace(weights=instance.weights)
 
 
+def test_servers_that_were_pooled_before_are_pooled_again():
+    instance = fa.Instance([[1], [1]], [[6], [6]])
+    weights, unit = np.array([1.0, 2.0]), np.array([2.0, 2.0])
+    assert instance.pool.weights.tolist() == [1, 1]
+    assert instance.rescaled(weights).pool.weights.tolist() == [1, 2]
+    assert instance.rescaled(weights, unit).pool.demands[0].tolist() == [[2]]
+
+
 def test_what_leaves_the_range_is_refused():
     instance = Instance([[1, 2]], [[3, 4]], max_tasks=[1e-10])
     with pytest.raises(fa.FairallocError, match="max_tasks of user 'u1' is out of the range"):
