@@ -286,9 +286,10 @@ def read_placement(value: Any, users: Sequence[str], servers: Sequence[str]) -> 
     if plain(value) and value.ndim == 2 and value.shape[1] == 2 and value.shape != shape:
         return _read_array_of_pairs(value, users, servers)
     rows = list(value) if is_vector(value) else []
-    if len(rows) == len(users) and all(is_vector(r) and len(r) == len(servers) for r in rows):
-        named = zip(users, rows, strict=True)
-        truths = [[truth(v, f"user {u!r}", s) for v, s in zip(r, servers, strict=True)] for u, r in named]
+    named = any(isinstance(v, str) for r in rows if is_vector(r) for v in r)  # in pairs alone
+    if not named and len(rows) == len(users) and all(is_vector(r) and len(r) == len(servers) for r in rows):
+        each = zip(users, rows, strict=True)
+        truths = [[truth(v, f"user {u!r}", s) for v, s in zip(r, servers, strict=True)] for u, r in each]
         return allowed_pairs(shape, *np.nonzero(np.array(truths)))
     if rows and all(is_vector(r) and len(r) == 2 for r in rows):
         user_of, server_of = Places(users, "user"), Places(servers, "server")

@@ -60,6 +60,12 @@ def test_sparse_matrices_are_dense_ones():
         assert Instance(kind(demands), kind([[4.0, 4], [5, 5]]), eligible=kind(placement.astype(float))) == dense
 
 
+def test_as_many_pairs_by_name_as_there_are_users_are_no_rows_of_two_servers():
+    pairs = [("ann", "box"), ("bob", "rack")]
+    made = Instance({"ann": [1], "bob": [1]}, {"box": [1], "rack": [1]}, eligible=pairs)
+    assert made.placement.tolist() == [[True, False], [False, True]]
+
+
 def test_eligible_names_the_servers_that_have_no_names_by_their_default():
     assert Instance([[1]], [[1], [1]], eligible={"u1": ["s2"]}).placement.tolist() == [[False, True]]
 
