@@ -124,6 +124,8 @@ def read_groups(value: Any, users: Sequence[str]) -> Groups | None:
     if value is None or isinstance(value, Groups):
         fits = value is None or len(value.of_user) == len(users)
         require(fits, "groups are", value, f"they must be about {len(users)} users")
+        for name in sorted({*users}.intersection(() if value is None else value.names))[:1]:
+            raise InstanceError(f"a group is named {name!r}, but a user has this name")
         return value
     require(isinstance(value, Mapping), "groups are", value, "they must be a mapping of names to groups")
     place, of_user = Places(users, "user"), [ROOT] * len(users)

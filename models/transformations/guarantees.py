@@ -21,8 +21,11 @@ def floors_as_guarantees(instance: Instance, shares: Sequence[Fraction]) -> Inst
     weights = [d * phi / sigma for d, phi, sigma in zip(dominant, exact.weights, shares, strict=True)]
     held = [n for n, floor in enumerate(exact.min_tasks) if floor]
     place = {n: k for k, n in enumerate(held)}
+    head = "floor["
+    while any(user.startswith(head) for user in instance.users):  # no group has the name of a user
+        head = f"floor {head}"
     groups = Groups(
-        names=tuple(f"floor[{instance.users[n]}]" for n in held),
+        names=tuple(f"{head}{instance.users[n]}]" for n in held),
         parent=(ROOT,) * len(held),
         weights=tuple(weights[n] for n in held),
         guarantees=tuple(dominant[n] * exact.min_tasks[n] for n in held),

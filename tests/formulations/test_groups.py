@@ -21,6 +21,7 @@ from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
+from fairalloc.models.transformations.guarantees import floors_as_guarantees
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends import first_level as of_first_level
 from fairalloc.solvers.backends import highs_columns
@@ -98,6 +99,17 @@ def test_a_tree_is_read_written_and_compared():
 def test_a_wrong_tree_is_one_sentence(groups, sentence):
     with pytest.raises(fa.InstanceError, match=sentence):
         fa.Instance([[1], [1]], [[2]], groups=groups)
+
+
+def test_a_user_that_gets_the_name_of_a_group_is_refused():
+    with pytest.raises(fa.InstanceError, match="a group is named 'g', but a user has this name"):
+        fa.Instance([[1], [1]], [[6]], groups={"g": [0]}).replace(users=["g", "h"])
+
+
+def test_floors_as_groups_are_named_otherwise_than_users():
+    instance = fa.Instance([[1], [1]], [[6]], min_tasks=[1, 1], users=["ann", "floor[ann]"])
+    groups = floors_as_guarantees(instance, [Fraction(1, 6)] * 2).groups
+    assert len({*groups.names, *instance.users}) == 4
 
 
 def test_mechanisms_that_know_no_groups_refuse_them():
