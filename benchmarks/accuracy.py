@@ -51,9 +51,9 @@ class Reached:
 def reached(records: Iterable[Record]) -> list[Reached]:
     """The methods that were asked for all cases, those first that get furthest, of these the fastest."""
     groups = grouped(records, attrgetter("method"))
-    cases = {method: len({record.case for record in own}) for method, own in groups.items()}
-    most = max(cases.values(), default=0)
-    found = [Reached(name, most, _seconds(own)) for name, own in groups.items() if cases[name] == most]
+    cases = {method: {record.case for record in own} for method, own in groups.items()}
+    common = max(cases.values(), key=len, default=set[str]())
+    found = [Reached(name, len(common), _seconds(own)) for name, own in groups.items() if cases[name] == common]
     return sorted(found, key=lambda one: (tuple(reversed(one.seconds)), one.method))
 
 

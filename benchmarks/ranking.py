@@ -159,8 +159,8 @@ def pareto(records: Iterable[Record]) -> list[Point]:
     """For each method and accuracy on all cases, of the records of one mechanism, the time and the verified residual."""
     asked = grouped(records, attrgetter("method", "accuracy"))
     groups = {key: grouped(own, attrgetter("case")) for key, own in asked.items()}
-    most = max(map(len, groups.values()), default=0)
-    found = {key: _time_and_residual(cases.values()) for key, cases in groups.items() if len(cases) == most}
+    common = max(map(set, groups.values()), key=len, default=set[str]())
+    found = {key: _time_and_residual(cases.values()) for key, cases in groups.items() if set(cases) == common}
     return [Point(*key, *own, not _is_beaten(own, found.values())) for key, own in sorted(found.items())]
 
 

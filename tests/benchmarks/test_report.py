@@ -8,6 +8,7 @@ import math
 import os
 import re
 import shlex
+from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
@@ -81,6 +82,16 @@ def test_the_front_is_what_no_other_beats_in_time_and_accuracy():
     assert found["fast", "mid"].seconds == pytest.approx(0.2)
     assert found["lost", "mid"].seconds == pytest.approx(metrics.PENALTY * 10.0)
     assert [point.method for point in pareto([*cases("all", [0.1, 0.1]), *cases("part", [0.1])])] == ["all"]
+
+
+def test_as_many_other_cases_are_not_the_same_cases():
+    """Two methods have a, b and c; a third has b, c and d."""
+    one, two = cases("one", [0.1, 0.2, 0.3]), cases("two", [0.4, 0.5, 0.6])
+    other = [replace(r, case=case) for r, case in zip(cases("other", [0.01] * 3), "bcd", strict=True)]
+    rows = [*one, *two, *other]
+    assert [point.method for point in pareto(rows)] == ["one", "two"]
+    assert [found.method for found in accuracy.reached(rows)] == ["one", "two"]
+    assert [rank.method for rank in ranking("drfh", rows).rows] == ["one", "two"]
 
 
 def test_methods_are_compared_at_what_they_achieve_and_claims_do_not_count():
