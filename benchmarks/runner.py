@@ -133,7 +133,8 @@ def measure(
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
         progress.begin(len(left))
-        ladder = _Ladder(plan.suite, [record for record in store.records() if record.key in done])
+        wanted = {job.key for job in jobs}  # the file may hold rows of other cases with these names
+        ladder = _Ladder(plan.suite, [record for record in store.records() if record.key in wanted])
 
         def keep(job: Job, outcome: Document) -> None:
             found = _record(job, outcome)
@@ -164,7 +165,7 @@ class _Ladder:
         """Remember what ran out of time or memory."""
         if record.termination in OVER:
             self._over[record.case, record.method, record.accuracy] = record.case
-        elif record.termination == SKIPPED and record.case in self._after:  # a file may hold rows of other cases
+        elif record.termination == SKIPPED:
             self._over[record.case, record.method, record.accuracy] = self.stopped_at(record) or record.case
 
     def stopped_at(self, job: Job) -> str:

@@ -1,11 +1,14 @@
 """Cases that come after smaller ones."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from hand_made import record
 
 from fairalloc.benchmarks import BenchmarkError, Suite, SuiteCase, run
+from fairalloc.benchmarks.records import BenchmarkStore
 from fairalloc.models.examples import generators
 
 
@@ -39,6 +42,14 @@ def test_what_ran_out_of_time_is_not_asked_on_larger_cases(tmp_path):
 def test_larger_cases_alone_come_by_themselves(tmp_path):
     summary = run(climbing(3, 4, 5), tmp_path / "r.sqlite", methods=["highs"], cases=["c4", "c5"], progress=False)
     assert [(r.case, r.termination) for r in summary.records] == [("c4", "optimal"), ("c5", "optimal")]
+
+
+def test_cases_of_other_runs_with_the_same_names_stop_nobody(tmp_path):
+    file, told = tmp_path / "r.sqlite", {"method": "highs", "termination": "time_limit", "accuracy": "mid"}
+    with BenchmarkStore(file) as store:
+        store.add(record(case="c3", suite="another", **told))
+    summary = run(replace(climbing(3, 4), time_limit=20.0), file, methods=["highs"], progress=False)
+    assert [(r.case, r.termination) for r in summary.records] == [("c3", "optimal"), ("c4", "optimal")]
 
 
 def test_a_case_comes_after_one_that_is_before_it():
