@@ -137,7 +137,7 @@ def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
     deficits = share_deficits(log, bounds[1:])
     columns |= {"largest share deficit": deficits.max(axis=1), "mean share deficit": deficits.mean(axis=1)}
     ends = log.workload.arrival + metrics.completion_times(log)
-    columns["jobs completed"] = np.histogram(ends[np.isfinite(ends)], bounds)[0]
+    columns["jobs completed"] = np.histogram(-ends[np.isfinite(ends)], -bounds[::-1])[0][::-1]  # the end of one is in it
     return pandas().DataFrame(columns, index=pandas().Index(bounds[1:], name="seconds"))
 
 

@@ -123,6 +123,11 @@ def test_fragmentation_is_what_is_free_where_tasks_have_no_room():
     assert over_time.fragmentation(many, [30.0])[0, 0, 0] == 0
 
 
+def test_a_job_that_ends_with_an_interval_is_completed_in_it():
+    log = simulate_tasks(Workload(["cpu"], ["u"], [1], [0], [0], [1], [10], [[1]]), Cluster(["cpu"], [[1]]), "fifo")
+    assert over_time.time_frame(log, [0, 10, 20])["jobs completed"].tolist() == [1, 0]
+
+
 def test_frames_have_the_metrics():
     log = simulate_tasks(JOBS, CLUSTER, "fifo", 20)
     jobs, times = over_time.job_frame(log), over_time.time_frame(log, BOUNDS)
