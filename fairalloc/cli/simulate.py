@@ -9,7 +9,7 @@ from typing import Any
 
 from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_names, use_data
 from fairalloc.cli.output import complain, emit
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable
 
@@ -80,6 +80,7 @@ def _simulate(options: argparse.Namespace) -> int:
         options.figures.mkdir(parents=True, exist_ok=True)
     use_data(options.data)
     settings = dict(parameter(text, "--set") for text in options.set)
+    require(len(settings) == len(options.set), "--set is", options.set, "each name must stand once")
     settings |= {name: value for name in ("cluster", "until", "logs") if (value := getattr(options, name)) is not None}
     wanted: list[Any] = options.experiments
     if is_file(options.workload):

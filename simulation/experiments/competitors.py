@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairalloc.formulations import MECHANISMS, mechanism
-from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.errors import InstanceError, UnknownName, no_such, require
 from fairalloc.models.files.jsonio import NotJson, parse_json
 from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
 from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler, find_scheduler
@@ -51,7 +51,8 @@ def competitor(sent: Any, kind: str) -> Any:
     if not isinstance(sent, str):
         return unpacked(sent)
     name, *given = sent.split()
-    return KINDS[kind][0](name, **dict(map(parameter, given)))
+    require(len(read := dict(map(parameter, given))) == len(given), "a competitor is", sent, "each parameter must be given once")
+    return KINDS[kind][0](name, **read)
 
 
 def parameter(text: str, what: str = "a parameter of a competitor") -> tuple[str, Any]:

@@ -505,6 +505,8 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
         (["P.Table3", "--workload", "generated"], "there is no workload 'generated'"),
         (["K.Fig7", "--set", "share=0.5"], "there is no setting of K.Fig7 'share'"),
         (["K.Fig7", "--set", "users"], "--set is 'users', but it must be name=value"),
+        (["K.Fig7", "--set", "users=3", "users=4"], "--set is ['users=3', 'users=4'], but each name must stand once"),
+        (["P.Table4", "--mechanisms", "tsf x=1 x=2"], "a competitor is 'tsf x=1 x=2', but each parameter must be given once"),
         (["P.Table3", "--data", "no-such-folder"], "--data is 'no-such-folder', but it must be a folder"),
     ],
 )
