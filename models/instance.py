@@ -217,7 +217,7 @@ class Instance(InstanceData):
             data["min_tasks"] = frozen(self.min_tasks / unit)
             data["arcs"] = self._arcs_in(unit, vectors)
         data["_given"]["demands_on"] = dict(data.get("own", self.own))
-        stale = ("exact", "pool", *(("demands", "demands_on") if unit is not None else ()))
+        stale = ("exact", *(("demands", "demands_on") if unit is not None else ()))
         return self._changed(data, stale)
 
     def chosen(

@@ -106,7 +106,7 @@ def test_prices_of_another_shape_are_refused(shape):
 
 @pytest.mark.parametrize("method", ["highs:leximin", "interior-point", "cvxpy:clarabel"])
 def test_capacities_have_no_price_where_the_poorest_runs_all_its_tasks(method):
-    """The first round ends at u1's limit: the dual of the limit is positive alone, though another solution of the LP has prices."""
+    """The first round ends at u1's limit: its dual is positive alone, though the solver's answer has prices of capacities."""
     allocation = solve(Instance([[2], [2], [1]], [[5], [8], [3]], max_tasks=[1, 2, 3]), "drfh", method)
     assert allocation.claims_success
     assert not allocation.prices.any()
