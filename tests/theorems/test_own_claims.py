@@ -564,6 +564,15 @@ def test_a_matrix_of_ones_own():
         fa.property_matrix("drfh", ["pareto"])
 
 
+def test_a_margin_within_the_tolerance_is_compared_with_it():
+    """It was said that 5e-07 is at most 0."""
+    case = fa.Case(fa.Instance([[1]], [[1]]))
+    said = [fa.claim("a", "tsf", lambda _, m=m: m).check(case).sentence for m in (5e-7, 1.0, Fraction(1, 10**7))]
+    assert said[0] == "<lambda> is not violated: 5e-07 is at most 1e-06"
+    assert said[1].endswith("1.0 is above 1e-06")
+    assert said[2].endswith("1/10000000 is above 0")
+
+
 def test_each_cell_of_a_matrix_has_a_name_of_its_own():
     """Of two functions with one name, or with ids that are the same when cut short, one was lost, or spoke for both."""
 
