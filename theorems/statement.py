@@ -11,6 +11,7 @@ Verdicts of trials have a signed margin: positive is the size of a violation, ne
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from math import inf, isfinite
 from typing import Any, Literal
 
 from fairalloc.analysis.solution_sets import SEVERAL
@@ -178,7 +179,7 @@ class Finding:
 
 def verdict_document(verdict: Verdict) -> dict[str, Any]:
     """What of a verdict is kept with a witness: what was checked, the margin, the sentence and the method."""
-    margin = verdict.margin if abs(verdict.margin) < float("inf") else None
+    margin = verdict.margin if isfinite(verdict.margin) else None if verdict.margin == inf else str(verdict.margin)
     kept = {"property": verdict.property, "holds": verdict.holds, "margin": margin}
     kept |= {"sentence": verdict.sentence, "method": verdict.method}
     return kept | ({"answers": verdict.answers} if verdict.answers else {})
@@ -186,7 +187,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
 
 def parse_verdict(kept: Mapping[str, Any]) -> Verdict:
     """The verdict in a JSON document as `verdict_document` writes it."""
-    margin = float("inf") if kept["margin"] is None else kept["margin"]
+    margin = inf if kept["margin"] is None else float(kept["margin"])
     return Verdict(kept["property"], kept["holds"], margin, kept["sentence"], kept["method"], answers=kept.get("answers", ""))
 
 

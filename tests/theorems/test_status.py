@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from importlib.resources import files
+from math import inf, nan
 from typing import get_args
 
 import pytest
@@ -17,7 +18,7 @@ from fairalloc.theorems.pages import instead, statement_page
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.smt.record import recorded, sizes_proved
-from fairalloc.theorems.statement import Finding, Reading
+from fairalloc.theorems.statement import Finding, Reading, parse_verdict, verdict_document
 from fairalloc.theorems.status import FLOATING_POINT, MEANINGS, READINGS, Status, described, status_by_case, status_of
 from fairalloc.theorems.titles import shortened, title_of
 
@@ -200,3 +201,10 @@ def test_every_refutation_says_how_the_words_are_read():
     assert {read[name] for name in ("K.L3.letter", "K.L4.letter", "K.T8.letter", "K.E48", "Z.P3")} == {"to the letter"}
     assert read["K.6.2.deviation"] == "ours"
     assert set(read.values()) == set(get_args(Reading)) == set(READINGS)
+
+
+@pytest.mark.parametrize("margin", [-inf, nan, inf, 0.5])
+def test_a_margin_comes_back_from_json(margin):
+    """That of a confirmed experiment, minus infinity, came back as the largest violation."""
+    kept = json.loads(json.dumps(verdict_document(Verdict("a", None, margin, "b", "c")), allow_nan=False))
+    assert str(parse_verdict(kept).margin) == str(margin)
