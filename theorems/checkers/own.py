@@ -164,7 +164,7 @@ def _verdict(value: Any, name: str, exact: bool) -> Verdict:
         raise TypeError(f"{name} returned {shown(value)}, but it must return a Verdict, a bool, a number or None")
     rational = exact and isinstance(value, Fraction | int)
     limit = 0 if rational else TOLERANCE
-    holds = not (value if rational else float(value)) > limit
+    holds = not (value > 0 if isinstance(value, Fraction | int) and exact else float(value) > limit)
     sentence = f"{name} is {'not ' if holds else ''}violated: {value} is {'at most' if holds else 'above'} {limit}"
     return Verdict(name, holds, float(value), sentence, "rational arithmetic" if rational else FLOATING_POINT)
 
