@@ -217,8 +217,7 @@ class Instance(InstanceData):
             data["min_tasks"] = frozen(self.min_tasks / unit)
             data["arcs"] = self._arcs_in(unit, vectors)
         data["_given"]["demands_on"] = dict(data.get("own", self.own))
-        stale = ("exact", *(("demands", "demands_on") if unit is not None else ()))
-        return self._changed(data, stale)
+        return self._changed(data, ("demands", "demands_on") if unit is not None else ())
 
     def chosen(
         self, users: NDArray[np.intp], servers: NDArray[np.intp], weights: Floats, max_tasks: Floats, counts: NDArray[np.int64]
@@ -253,9 +252,8 @@ class Instance(InstanceData):
     def _changed(self, data: Mapping[str, Any], stale: Iterable[str]) -> "Instance":
         """An instance with other data, validated already, that keeps what was derived of this one but for what is stale."""
         result = object.__new__(Instance)
-        result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in stale} | dict(data))
-        for name in ("memo", "pool"):  # what is made of its data
-            result.__dict__.pop(name, None)
+        made = {"exact", "memo", "pool", *stale}  # the first three of all data
+        result.__dict__.update({key: value for key, value in self.__dict__.items() if key not in made} | dict(data))
         return result
 
     @cached_property
@@ -272,7 +270,7 @@ class Instance(InstanceData):
             "own": MappingProxyType({}),
             "_given": {**self._given, "capacities": [totals], "demands_on": {}, "rates": None},
         }
-        stale = ["servers", "K", "placement", "allowed", "rates", "exact", "demands_on"]
+        stale = ["servers", "K", "placement", "allowed", "rates", "demands_on"]
         if self.K > 1 or self.counts[0] > 1:
             stale += ["eligible", "pools", "totals", "arcs", "A"]
         return self._changed(data, stale)

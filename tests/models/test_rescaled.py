@@ -42,6 +42,7 @@ def test_servers_that_were_pooled_before_are_pooled_again():
     weights, unit = np.array([1.0, 2.0]), np.array([2.0, 2.0])
     assert instance.pool.weights.tolist() == [1, 1]
     assert instance.rescaled(weights).pool.weights.tolist() == [1, 2]
+    assert instance.rescaled(np.array([3.0, 1.0])).pool.weights.tolist() == [3, 1]
     assert instance.rescaled(weights, unit).pool.demands[0].tolist() == [[2]]
 
 
@@ -53,9 +54,3 @@ def test_what_leaves_the_range_is_refused():
         Instance([[1, 2]], [[3, 4]]).rescaled(np.ones(1), np.array([1e305]))
     with pytest.raises(fa.FairallocError, match="must be positive"):
         instance.rescaled(np.zeros(1))
-
-
-def test_a_pool_that_is_known_is_not_that_of_other_weights():
-    instance = Instance([[1], [2]], [[3], [4]])
-    assert instance.pool.weights.tolist() == [1, 1]
-    assert instance.rescaled(np.array([3.0, 1.0])).pool.weights.tolist() == [3, 1]

@@ -38,6 +38,7 @@ from fairalloc.theorems.checkers.trials import (
 from fairalloc.theorems.definitions import EXACT
 from fairalloc.theorems.definitions.allocation import feasible
 from fairalloc.theorems.definitions.per_server import equilibrium
+from fairalloc.theorems.standalone.certificates import exact_maximum
 from fairalloc.theorems.standalone.definitions import alone
 
 Row: TypeAlias = tuple[str, str, Fraction]
@@ -80,8 +81,7 @@ def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
 
 def optimum(cost: Sequence[Any], rows: Sequence[Any], sides: Sequence[Any]) -> Any:
     """Max cost z  over rows z <= sides and z >= 0, in rationals; NotApplicable where the program is not solved."""
-    objective, matrix, right = (np.array(part, dtype=object) for part in (cost, rows, sides))
-    best = maximum(objective, matrix, right, True)
+    best = exact_maximum(cost, rows, sides)
     if best is None:
         raise NotApplicable("a linear program was not solved")
     return best.value

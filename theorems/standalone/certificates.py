@@ -112,7 +112,7 @@ def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int,
     return best
 
 
-def exact_maximum(cost: Sequence[Fraction], rows: Table, sides: Sequence[Fraction]) -> Optimum | None:
+def exact_maximum(cost: Sequence[Any], rows: Sequence[Any], sides: Sequence[Any]) -> Optimum | None:
     """The largest cost z over z >= 0 with rows z <= sides, in rationals; None where it is not bounded."""
     objective, matrix, limits = (np.array(part, dtype=object) for part in (cost, rows, sides))
     return maximum(objective, matrix, limits, True)
