@@ -87,23 +87,27 @@ class NestedNashBargaining(Mechanism):
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def residual(self, allocation: Allocation) -> float:
-        """The bound at its own prices, or what a guarantee misses where that is more; inf without prices or a user's tasks."""
+        """The bound at its own or else the best prices, or what a guarantee misses if more; inf without a user's tasks."""
         from scipy.optimize import linprog
 
         instance = allocation.instance
-        if allocation.prices is None or not (allocation.has_point and np.all(allocation.tasks > 0)):
+        if not (allocation.has_point and np.all(allocation.tasks > 0)):
             return np.inf
-        prices, q = costs_at(allocation, allocation.prices)
+        if allocation.prices is None:  # a row for each arc instead of its user, and all prices in the place of s
+            costs, total, user = instance.arcs.by_arc, np.ones(instance.K * instance.R), instance.arcs.user
+        else:
+            prices, q = costs_at(allocation, allocation.prices)
+            costs, total, user = sp.csr_array(q[:, None]), np.array([prices.sum()]), np.arange(instance.N)
         (V, gamma), capped = guarantees(instance), np.flatnonzero(np.isfinite(instance.max_tasks))
         missed = float((1.0 - (V @ allocation.tasks) / gamma).max(initial=0.0))
         z = sp.csr_array((np.ones(len(capped)), (capped, np.arange(len(capped)))), shape=(instance.N, len(capped)))
         worth = parts(instance) / allocation.tasks  # of each row, s q_n + z_n - sigma_n sum_k y_k >= worth_n
-        rows = sp.diags_array(1.0 / worth) @ sp.hstack([sp.csr_array(q[:, None]), z, -V.T], format="csr")
+        rows = sp.diags_array(1.0 / worth[user]) @ sp.hstack([costs, sp.hstack([z, -V.T], format="csr")[user]], format="csr")
         scale = np.abs(rows).max(axis=0).toarray().ravel()
         unit = 1.0 / np.where(scale > 0, scale, 1.0)
-        cost = np.concatenate([[prices.sum()], instance.max_tasks[capped], -gamma]) * unit
+        cost = np.concatenate([total, instance.max_tasks[capped], -gamma]) * unit
         tight = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
-        found = linprog(cost, A_ub=-(rows @ sp.diags_array(unit)), b_ub=-np.ones(len(q)), method="highs-ds", options=tight)
+        found = linprog(cost, A_ub=-(rows @ sp.diags_array(unit)), b_ub=-np.ones(len(user)), method="highs-ds", options=tight)
         least = 0.0 if found.x is None else float((rows @ (unit * found.x)).min())  # by so much less than 1 it is infeasible
         return worst([missed, float(cost @ found.x) / min(least, 1.0) - 1.0]) if least > 0 else np.inf
 

@@ -205,7 +205,7 @@ _KEPT: dict[bytes, Allocation] = {}
 
 def _answer(content: bytes, item: Mechanism, instance: Instance, limits: Limits) -> Allocation:
     """The answer of the model, which must be proved and is kept."""
-    answer = _KEPT[content] if content in _KEPT else solve(instance, item, time_limit=limits.left if limits.limited else None)
+    answer = _KEPT[content] if content in _KEPT else solve(instance, item, time_limit=limits.left)
     if answer.not_judged or not answer.residual <= ACCURACY["mid"]:
         why = answer.not_judged or answer.message
         raise _Unanswered(f"not judged: no answer of {item.id!r} is known to be optimal ({why})")

@@ -43,8 +43,7 @@ class OneByOne(Session):
         """Fill until nobody can run one more."""
         instance, arcs = self.instance, self.instance.arcs
         with self.phase("solve"):
-            seconds = self.limits.left if self.limits.limited else None
-            fractions = solve(instance, self.mechanism.base, time_limit=seconds, threads=self.limits.threads)
+            fractions = solve(instance, self.mechanism.base, time_limit=self.limits.left, threads=self.limits.threads)
             if not fractions.has_point:
                 raise Stopped(fractions.termination, fractions.message)
             self.x = np.zeros_like(fractions.x) if self.ahead else np.floor(fractions.x + ROUNDING)

@@ -74,9 +74,8 @@ class PopSession(Session):
         with self.phase("build"):
             servers = np.arange(whole.K)
             here = whole.chosen(users, servers, whole.weights[users], whole.max_tasks[users] * count, whole.counts)
-        seconds = limits.left if limits.limited else None
         with self.phase("solve"):
-            return solve(here, self.mechanism, accuracy=limits.accuracy, time_limit=seconds, threads=limits.threads)
+            return solve(here, self.mechanism, accuracy=limits.accuracy, time_limit=limits.left, threads=limits.threads)
 
 
 class Pop(Method):

@@ -384,6 +384,15 @@ def test_a_residual_of_nested_nb_needs_multipliers_that_are_feasible(monkeypatch
     assert item.residual(found) == np.inf
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_tasks_of_nested_nb_are_judged_without_prices(seed):
+    """As those of CVXPY's nonlinear solvers are: at the best prices, which prove no more and no less."""
+    found, item = fa.solve(drawn(seed), "nested-nb"), fa.mechanism("nested-nb")
+    assert item.residual(replace(found, prices=None)) == pytest.approx(item.residual(found), abs=1e-7)
+    half = np.where(found.instance.arcs.user == 0, 0.5, 1.0)
+    assert item.residual(replace(found, x=found.x * half, prices=None)) > 0.01
+
+
 # ---- H-DRF -----------------------------------------------------------------------------------------------------------
 
 
