@@ -122,7 +122,7 @@ EXPERIMENTS = (
             ),
         ),
         OF_USERS,
-        compare=only(*_uses("all", *"ABCD"), *FACTS),
+        compare=only(*_uses("all"), *FACTS),
         panels=figure(bars(_uses("all")[:2], "all servers", "part in use", RESOURCES), *OVER_TIME),
     ),
     OVER_AN_HOUR(
@@ -136,7 +136,7 @@ EXPERIMENTS = (
             ),
         ),
         f"{OF_USERS}. Deviations are means over time, of the jobs that have tasks",
-        compare=only(*DEVIATIONS, *FACTS),
+        compare=only(*DEVIATIONS),
         panels=figure(bars(DEVIATIONS, "", "deviation", ("average", "maximum"))),
     ),
     OVER_AN_HOUR(
@@ -150,7 +150,7 @@ EXPERIMENTS = (
             ),
         ),
         f"{OF_USERS}. A delay is in seconds, of completed jobs that need less than one quantum in all",
-        compare=only(*DELAYS, *FACTS),
+        compare=only(*DELAYS),
         panels=figure(bars(DELAYS, "", "seconds per quantum", ("mean", "deviation"))),
     ),
     OVER_A_DAY(
