@@ -50,7 +50,7 @@ class _Column:
     @property
     def values(self) -> list[str]:
         """Where the slider stands for each answer."""
-        return [f"{self.parameter} = {one.parameters[self.parameter]:g}" for one in self.answers.values()]
+        return [f"{self.parameter} = {float(one.parameters[self.parameter]):g}" for one in self.answers.values()]
 
 
 @checked
@@ -77,7 +77,7 @@ def _columns(answers: Mapping[str, Allocation]) -> Iterator[_Column]:
         group = dict(neighbours)
         given = [dict(one.parameters) for one in group.values()]
         free = [key for key in given[0] if any(own.get(key) != given[0][key] for own in given)]
-        if len(free) == 1 and all(isinstance(own.get(free[0]), int | float) for own in given):
+        if len(free) == 1 and all(isinstance(a := own.get(free[0]), int | float) or a == "inf" for own in given):
             yield _Column(name, group, free[0])
         else:
             yield from (_Column(label, {label: one}) for label, one in group.items())

@@ -326,6 +326,14 @@ def test_what_solve_returns_is_a_valid_document(name, mechanism):
     )
 
 
+@pytest.mark.parametrize("mechanism", ["alpha-fair", "fds", "alpha-pf-vds"])
+def test_an_infinite_alpha_is_a_word(mechanism):
+    allocation = solve(example("wang-fig2").instance, mechanism, alpha=np.inf)
+    document = through_text(allocation_document(allocation))
+    assert document["parameters"]["alpha"] == "inf"
+    assert parse_allocation(document, allocation.instance).parameters == allocation.parameters
+
+
 ROUNDING = 1e-15
 """Sums of a few tasks in another order."""
 
