@@ -79,8 +79,16 @@ def count(instance: Instance) -> Floats:
 
 
 def task_share(instance: Instance) -> Floats:
-    """(N,) share of one task among the tasks the user could run alone, 1 / gamma_n, placement ignored (K 2.2)."""
+    """(N,) share of one task among the tasks the user could run alone, 1 / gamma_n, placement ignored (K 2.2).
+
+    NotApplicable where a server counts at which the user has no rate.
+    """
     one_vector(instance, "gamma")
+    if instance.rates is not None and instance.rates.nnz < instance.N * instance.K:
+        for n, i in np.argwhere(instance.rates.toarray() == 0).tolist():
+            if (n, i) not in instance.own:
+                where = f"user {instance.users[n]!r} has no rate on server {instance.servers[i]!r}"
+                raise NotApplicable(f"the task share counts servers that a user may not use, but {where}")
     step = max(1, BLOCK // instance.K)
     sums = [_alone(instance, n, min(n + step, instance.N)).sum(axis=1) for n in range(0, instance.N, step)]
     return 1.0 / np.concatenate(sums)

@@ -34,6 +34,18 @@ def test_a_task_takes_its_demands_over_the_rate() -> None:
     assert exact_arcs(instance) == exact_arcs(spelled_out(instance))
 
 
+def test_task_shares_do_not_guess_the_rate_of_a_server_that_placement_excludes() -> None:
+    """Counted at the rate 1, it made shares depend on the unit of a user's tasks."""
+    eligible = [[1, 0], [1, 1]]
+    for unit in (1, 2):  # two tasks at twice the rate are the same tasks
+        pair = fa.Instance([[unit], [1]], [[4], [4]], rates=[[unit, unit], [1, 1]], eligible=eligible)
+        if unit == 1:
+            assert fa.solve(pair, "tsf").tasks == pytest.approx([4, 4])
+            continue
+        with pytest.raises(fa.NotApplicable, match="but user 'u1' has no rate on server 's2'"):
+            fa.solve(pair, "tsf")
+
+
 @pytest.mark.parametrize("name", sorted(fa.MECHANISMS))
 def test_every_mechanism_answers_as_with_demands_by_server(name: str) -> None:
     instance = fa.Instance(D, C, rates=Q)
@@ -43,7 +55,9 @@ def test_every_mechanism_answers_as_with_demands_by_server(name: str) -> None:
             tasks.append(fa.solve(one, name).tasks)
         except fa.NotApplicable as error:
             tasks.append(str(error))
-    if isinstance(tasks[0], str):
+    if name == "tsf":
+        assert tasks[0] == "the task share counts servers that a user may not use, but user 'u1' has no rate on server 's3'"
+    elif isinstance(tasks[0], str):
         assert tasks[0] == tasks[1]
     else:
         assert tasks[0] == pytest.approx(tasks[1], rel=1e-6)
