@@ -27,6 +27,7 @@ from fairalloc.formulations.lexicographic.nested_proof import least_rise
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.tree import Tree, check_guarantees
@@ -52,8 +53,10 @@ class NestedMaxMin(Mechanism):
         self.compared = compared
 
     def configure(self, /, **parameters: Any) -> "NestedMaxMin":
-        super().configure(**{name: value for name, value in parameters.items() if name != "compared"})
-        return NestedMaxMin(**{"compared": self.compared, **parameters})
+        compared = parameters.pop("compared", self.compared)
+        for name in parameters:
+            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has compared")
+        return NestedMaxMin(compared)
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -632,3 +632,10 @@ def test_the_tree_above_some_users_has_the_groups_that_they_are_in():
     assert chosen.of_user == (chosen.names.index("C"), chosen.names.index("D"), -1)
     assert instance.groups.chosen([5]) is None
     assert instance.groups.chosen(range(6)) == instance.groups
+
+
+@pytest.mark.parametrize("name", ["integral", "share"])
+def test_what_is_no_parameter_is_told_with_those_that_are(name):
+    """`integral=False` had been a TypeError, and of `share` it was said that there is no parameter at all."""
+    with pytest.raises(fa.NotApplicable, match=f"no parameter '{name}': it has compared"):
+        fa.mechanism("nested-leximin").configure(**{name: False})
