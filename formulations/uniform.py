@@ -5,8 +5,9 @@ r"""Uniform: every user gets its part of every server (K 2.1 and 3.3; W Def 2 wi
 The benchmark of the sharing incentive property. With one demand vector x_ni = phi_n / (sum_m phi_m) gamma_ni; with several
 variants the best packing, which is the linear program of Z (1) for each user and server. The whole is written as one program,
 utilitarian.py on the instance in which every server is partitioned among the users: it separates, so each user gets its best.
-With limits the user runs at most max_tasks_n. Residual: the largest relative difference of a user's tasks from that best, or the
-infeasibility with respect to the parts where that is more.
+Nobody else has a user's own time (`with_own_time`), so it keeps all of that. With limits the user runs at most max_tasks_n.
+Residual: the largest relative difference of a user's tasks from that best, or the infeasibility with respect to the parts where
+that is more.
 """
 
 import numpy as np
@@ -20,6 +21,7 @@ from fairalloc.models.input.validation import if_distinct
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, worst
 from fairalloc.models.shares import gamma
+from fairalloc.models.transformations.own_time import own_time
 
 
 class Uniform(Utilitarian):
@@ -37,12 +39,16 @@ class Uniform(Utilitarian):
         Its arcs are those of the instance, in the same order. A task counts 1 / sum_i gamma_ni, so that without limits the
         objective is the sum of all parts, 1.
         """
-        exact, everything = instance.exact, sum(instance.exact.weights)
+        exact, everything, own = instance.exact, sum(instance.exact.weights), own_time(instance)
         n, i = np.nonzero(instance.placement)
         alone = sp.csr_array((np.ones(len(n), bool), (n, i * instance.N + n)), shape=(instance.N, instance.K * instance.N))
         pools = zip(instance.counts.tolist(), exact.capacities, strict=True)
         return instance.replace(
-            capacities=[[q * c * w / everything for c in capacity] for q, capacity in pools for w in exact.weights],
+            capacities=[
+                [q * c * (1 if r == own[m] else w / everything) for r, c in enumerate(capacity)]
+                for q, capacity in pools
+                for m, w in enumerate(exact.weights)
+            ],
             counts=None,
             weights=[1 / tasks for tasks in monopoly(instance)],
             eligible=alone,
@@ -73,8 +79,8 @@ class Uniform(Utilitarian):
 
 
 def most_tasks(instance: Instance) -> Floats:
-    """(N,) the tasks each user can run on its part: in closed form, or by SciPy's LP (Z 1) for several variants."""
-    if instance.single_variant:
+    """(N,) the tasks each user can run on its part: in closed form, or by SciPy's LP (Z 1) for several variants or own time."""
+    if instance.single_variant and (own_time(instance) < 0).all():
         parts = instance.weights / instance.weights.sum()
         return frozen(np.minimum(parts * gamma(instance).sum(axis=1), instance.max_tasks))
     from scipy.optimize import linprog

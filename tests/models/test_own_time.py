@@ -191,6 +191,18 @@ def test_a_group_has_all_of_its_members_time() -> None:
     assert (verdict.holds, verdict.margin) == (True, 0), "half of the server is enough for all of a user's time"
 
 
+@pytest.mark.parametrize("servers", [1, 2])
+def test_equal_parts_of_servers_leave_a_user_all_of_its_time(servers: int) -> None:
+    """It was partitioned too, so that `uniform` violated the sharing incentive, whose benchmark it is."""
+    timed = fa.with_own_time(fa.Instance([[1], [1], [2]], [[1]] * servers, weights=[1, 1, 2]), [Fraction(1, 8), None, 1])
+    for method in (None, "exact"):
+        uniform = fa.solve(timed, "uniform", method)
+        assert uniform.tasks == pytest.approx([1 / 8, servers / 4, servers / 4])
+        assert fa.check(uniform, "sharing-incentive").holds
+        assert fa.check(uniform, "uniform").holds
+    assert fa.certify(uniform)
+
+
 def test_there_is_no_market_in_own_time() -> None:
     with pytest.raises(fa.NotApplicable, match="no market in the time of user 'u1', which is nobody else's to buy"):
         fa.market(fa.solve(fa.with_own_time(JOBS), "nb"))
