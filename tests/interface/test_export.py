@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import highspy
+import numpy as np
 import pytest
 
 import fairalloc
@@ -119,3 +120,14 @@ def test_what_cannot_be_written_is_one_sentence():
         export(instance, own, "lp")
     with pytest.raises(NotApplicable, match="'capped' is not one that a script can find by its id"):
         export(instance, own, "py")
+
+
+def test_a_script_is_of_what_the_package_configures_and_of_no_rule_of_ones_own(capsys):
+    """A rule of one's own called "tsf" was written as that of the package; alpha = inf and whole tasks were refused."""
+    instance = example("wang-fig2").instance
+    with pytest.raises(NotApplicable, match="'tsf' is not one that a script can find by its id"):
+        export(instance, fa.Leximin("tsf", lambda one: np.ones(one.N)), "py")
+    for parameters in ({"alpha": "inf"}, {"alpha": 0}):
+        exec(export(instance, "alpha-fair", "py", **parameters), {"__name__": "script"})
+    exec(export(instance, "lmmf", "py", integral=True), {"__name__": "script"})
+    assert capsys.readouterr().out.count("optimal ") == 3
