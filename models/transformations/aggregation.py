@@ -15,6 +15,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
+from fairalloc.models.transformations.own_time import own_time
 
 Indices: TypeAlias = NDArray[np.intp]
 
@@ -44,14 +45,14 @@ def aggregate_allocation(allocation: Allocation) -> Allocation:
 
 
 def pooled(instance: Instance) -> Instance:
-    """All servers as one server "pool" with the summed capacities (W section 2, K Def 1)."""
+    """All servers as one server "pool" with the summed capacities (W section 2, K Def 1); what `with_own_time` made is one."""
     if not instance.same_everywhere:
         raise NotApplicable("the servers cannot be pooled where demands depend on the server (demands_on, rates)")
     if instance.allowed is not None:
         n, i = np.argwhere(~instance.placement)[0]
         where = f"user {instance.users[n]!r} may not use server {instance.servers[i]!r}"
         raise NotApplicable(f"the servers cannot be pooled under placement constraints: {where}")
-    return instance.pool
+    return instance if (own_time(instance) >= 0).any() else instance.pool  # of which users' own time is known by its names
 
 
 def _classes(instance: Instance) -> tuple[Indices, Indices]:

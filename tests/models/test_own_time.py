@@ -203,6 +203,18 @@ def test_equal_parts_of_servers_leave_a_user_all_of_its_time(servers: int) -> No
     assert fa.certify(uniform)
 
 
+@pytest.mark.parametrize("name", ["drf", "fds", "njc", "h-drf"])
+def test_a_pool_of_one_server_keeps_own_time(name: str) -> None:
+    """By the name "pool" nothing knew of it: of one and the same tasks drf had the sharing incentive, and drfh had not."""
+    timed = fa.with_own_time(fa.Instance([[1], [1]], [[1]]), ["1/3", 1])
+    pooled = fa.solve(timed, name)
+    apart = fa.Allocation(timed, pooled.x, x_exact=pooled.x_exact)
+    for known in ("sharing-incentive", "envy-freeness"):
+        assert fa.check(pooled, known).margin == fa.check(apart, known).margin
+    with pytest.raises(fa.NotApplicable, match="no market in the time of user 'u1'"):
+        fa.market(pooled)
+
+
 def test_there_is_no_market_in_own_time() -> None:
     with pytest.raises(fa.NotApplicable, match="no market in the time of user 'u1', which is nobody else's to buy"):
         fa.market(fa.solve(fa.with_own_time(JOBS), "nb"))
