@@ -57,7 +57,7 @@ PARTS = {
         *("lexicographic.faces", "lexicographic.rounds", "method"),
         *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
-        *("approximate", "gap_of_given", "model_page", "__init__"),
+        *("approximate", "gap_of_given", "export", "model_page", "__init__"),
     ),
     "analysis": (
         "verdict",
