@@ -73,7 +73,7 @@ class FluidLog:
     until : seconds at which it ended
     steps : in the order of time
     done : (J,) work done of each job, in seconds of tasks
-    completed : (J,) seconds at which each job was completed; nan where it was not
+    started, completed : (J,) seconds at which something of each job first ran, and at which it was completed; nan where not
     cancelled : (J,) work that was not done because the user left
     solves : how many allocations were computed
     methods : what computed them; where a mechanism has several answers, theirs were taken
@@ -87,6 +87,7 @@ class FluidLog:
     until: float
     steps: tuple[FluidStep, ...]
     done: Floats
+    started: Floats
     completed: Floats
     cancelled: Floats
     solves: int
@@ -210,7 +211,7 @@ class _Fluid:
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
         self.left = np.array(workload.work)
-        self.completed, self.cancelled = np.full(len(workload), np.nan), np.zeros(len(workload))
+        (self.started, self.completed), self.cancelled = np.full((2, len(workload)), np.nan), np.zeros(len(workload))
         self.active = np.zeros(0, dtype=np.intp)  # unfinished jobs that an allocation was made for, in their order
         self.arrived = 0
         self.steps: list[FluidStep] = []
@@ -234,7 +235,7 @@ class _Fluid:
                 break
         if until == np.inf:
             until = self.steps[-1].end if self.steps else 0.0
-        arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.completed, self.cancelled))
+        arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.started, self.completed, self.cancelled))
         counts: tuple[Any, ...] = (self.solves, tuple(sorted(self.methods)), self.residual)
         facts = (self.id, until, tuple(self.steps), *arrays, *counts)
         return FluidLog(self.workload, self.cluster, self.events, *facts)
@@ -277,6 +278,7 @@ class _Fluid:
         jobs = self.active[np.isin(user[self.active], rates.who)]
         at = np.searchsorted(rates.who, user[jobs])
         rate = rates.part[at] * self.tasks[jobs]
+        self.started[jobs[rate > 0]] = np.fmin(self.started[jobs[rate > 0]], time)
         while time < following:
             running = self.left[jobs] > 0
             jobs, at, rate = jobs[running], at[running], rate[running]

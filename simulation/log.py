@@ -106,6 +106,13 @@ class TaskLog:
         """B, the number of groups of tasks."""
         return len(self.job)
 
+    @property
+    def started(self) -> Floats:
+        """(J,) seconds at which the first task of each job started; nan where none did."""
+        first = np.full(len(self.workload), np.nan)
+        np.fmin.at(first, self.job, self.start)
+        return first
+
     def to_frame(self) -> Any:
         """A DataFrame with a row for each group of tasks; NotInstalled where pandas is missing.
 

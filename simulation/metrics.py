@@ -136,18 +136,8 @@ def completion_ratios(log: Log) -> Floats:
 
 
 def waiting_times(log: Log) -> Floats:
-    """(J,) seconds from a job's arrival until the first of its tasks starts; nan where none did.
-
-    Of divisible tasks it is until the first step in which its user runs any.
-    """
-    jobs, first = log.workload, np.full(len(log.workload), np.inf)
-    if isinstance(log, TaskLog):
-        np.minimum.at(first, log.job, log.start)
-    else:
-        for step in log.steps:
-            served = np.isin(jobs.job_user, step.users[step.tasks > 0]) & (jobs.arrival <= step.start) & np.isinf(first)
-            first[served & ~(log.completed <= step.start)] = step.start
-    return np.where(np.isfinite(first), first - jobs.arrival, np.nan)
+    """(J,) seconds from a job's arrival until something of it runs; nan where nothing did."""
+    return log.started - log.workload.arrival
 
 
 def slowdowns(log: Log) -> Floats:

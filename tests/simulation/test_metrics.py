@@ -103,6 +103,14 @@ def test_waiting_slowdown_and_finish_time_fairness_by_hand():
     assert metrics.waiting_times(fluid).tolist() == [0, 0]
 
 
+def test_with_a_period_a_job_waits_for_the_next_allocation_also_where_its_user_runs_others():
+    """At 3 s the first job ends while the second runs; the third, of the same user, came at 2 s and runs from 10 s on."""
+    jobs = Workload(["cpu"], ["ann"], [1], [0, 0, 0], [0, 0, 2], [1, 2, 1], [3, 20, 5], [[0.1]] * 3)
+    log = simulate_fluid(jobs, Cluster(["cpu"], [[1]]), "drfh", every=10)
+    assert (metrics.waiting_times(log).tolist(), log.completed.tolist()) == ([0, 0, 8], [3, 20, 15])
+    assert np.isnan(metrics.waiting_times(simulate_fluid(jobs, log.cluster, "drfh", 10.0, 10))[2])
+
+
 def test_share_deficit_is_what_drfh_gives_and_the_scheduler_does_not():
     log = simulate_tasks(TWO, Cluster(["cpu"], [[1]]), "best-fit-drfh")
     assert over_time.share_deficits(log, [0.5, 2, 12, 30]) == pytest.approx(
