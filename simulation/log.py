@@ -113,6 +113,14 @@ class TaskLog:
         np.fmin.at(first, self.job, self.start)
         return first
 
+    @property
+    def completed(self) -> Floats:
+        """(J,) seconds at which the last task of each job ended; nan where it was not completed."""
+        finished = self.outcome == FINISHED
+        tasks, last = np.bincount(self.job[finished], self.tasks[finished], len(self.workload)), self.started
+        np.maximum.at(last, self.job[finished], self.end[finished])
+        return np.where(tasks == self.workload.tasks, last, np.nan)
+
     def to_frame(self) -> Any:
         """A DataFrame with a row for each group of tasks; NotInstalled where pandas is missing.
 

@@ -112,13 +112,7 @@ def jain(shares: Floats) -> Floats:
 
 def completion_times(log: Log) -> Floats:
     """(J,) seconds from a job's arrival to the end of its last task; nan where it was not completed."""
-    if isinstance(log, FluidLog):
-        return log.completed - log.workload.arrival
-    finished = log.outcome == FINISHED
-    tasks = np.bincount(log.job[finished], log.tasks[finished], len(log.workload))
-    last = np.full(len(log.workload), -np.inf)
-    np.maximum.at(last, log.job[finished], log.end[finished])
-    return np.where(tasks == log.workload.tasks, last - log.workload.arrival, np.nan)
+    return log.completed - log.workload.arrival
 
 
 def completion_ratios(log: Log) -> Floats:

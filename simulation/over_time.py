@@ -136,8 +136,8 @@ def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
     columns["Jain's index"] = jain_over_time(log, bounds)
     deficits = share_deficits(log, bounds[1:])
     columns |= {"largest share deficit": deficits.max(axis=1), "mean share deficit": deficits.mean(axis=1)}
-    ends = log.workload.arrival + metrics.completion_times(log)
-    columns["jobs completed"] = np.histogram(-ends[np.isfinite(ends)], -bounds[::-1])[0][::-1]  # the end of one is in it
+    ends = log.completed[np.isfinite(log.completed)]
+    columns["jobs completed"] = np.histogram(-ends, -bounds[::-1])[0][::-1]  # the end of one is in it
     return pandas().DataFrame(columns, index=pandas().Index(bounds[1:], name="seconds"))
 
 
@@ -148,8 +148,7 @@ def jain_over_time(log: metrics.Log, times: Sequence[float] | Floats) -> Floats:
     """
     bounds = np.asarray(times, dtype=float)
     jobs, shares = log.workload, metrics.dominant_shares(log, bounds) / log.workload.weights
-    ends = jobs.arrival + metrics.completion_times(log)
-    ends = np.minimum(np.where(np.isnan(ends), np.inf, ends), jobs.leave[jobs.job_user])
+    ends = np.fmin(log.completed, jobs.leave[jobs.job_user])
     result = []
     for t, row in enumerate(shares):
         there = np.unique(jobs.job_user[(jobs.arrival < bounds[t + 1]) & (ends > bounds[t])])
