@@ -151,6 +151,6 @@ def jain_over_time(log: metrics.Log, times: Sequence[float] | Floats) -> Floats:
     ends = np.fmin(log.completed, jobs.leave[jobs.job_user])
     result = []
     for t, row in enumerate(shares):
-        there = np.unique(jobs.job_user[(jobs.arrival < bounds[t + 1]) & (ends > bounds[t])])
+        there = np.unique(jobs.job_user[(jobs.arrival < np.minimum(ends, bounds[t + 1])) & (ends > bounds[t])])
         result.append(float(metrics.jain(row[there])) if len(there) else np.nan)
     return np.array(result)

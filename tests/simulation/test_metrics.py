@@ -167,9 +167,8 @@ def waterfill(wanted, weights, total):
 
 def busy(jobs, log, n, begin, end):
     """Whether a user is there with a job that has arrived before the end and is not completed before the beginning."""
-    mine = [j for j in range(len(jobs)) if jobs.job_user[j] == n and jobs.arrival[j] < end and jobs.leave[n] > begin]
-    ends = jobs.arrival + metrics.completion_times(log)
-    return any(not ends[j] <= begin for j in mine)
+    mine = [j for j in range(len(jobs)) if jobs.job_user[j] == n and jobs.arrival[j] < min(end, jobs.leave[n])]
+    return jobs.leave[n] > begin and any(not log.completed[j] <= begin for j in mine)
 
 
 @settings(max_examples=drawn(40), deadline=None)
@@ -182,6 +181,12 @@ def test_fairness_over_time_is_jains_index_of_those_with_work(made):
         row = np.array([shares[t, n] for n in range(len(workload.users)) if busy(workload, log, n, begin, end)])
         expected = row.sum() ** 2 / (len(row) * (row**2).sum()) if row.any() else np.nan
         assert over_time.jain_over_time(log, BOUNDS)[t] == pytest.approx(expected, nan_ok=True)
+
+
+def test_jobs_that_arrive_after_their_user_left_are_no_unfinished_jobs():
+    jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 3], [1, 1], [9, 9], [[0.5]] * 2, leave=[np.inf, 2])
+    for log in (simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "fifo"), simulate_fluid(jobs, Cluster(["cpu"], [[1]]), "drfh")):
+        assert over_time.jain_over_time(log, [0, 4]).tolist() == [1]
 
 
 def running_at(log, time):
