@@ -72,21 +72,21 @@ def _mean(log: Log, times: Sequence[float] | Floats, by_user: bool) -> Floats:
 
 
 def _mean_of_groups(log: TaskLog, bounds: Floats, of: NDArray[np.intp], size: int) -> Floats:
-    """(T, size, R) mean resource that tasks take, by what `of` (B,) says they belong to: differences of what is taken up to t.
+    """(T, size, R) mean resource that tasks take, by what `of` (B,) says they belong to.
 
-    The part of group b up to t is taken_b (min(t, end_b) - min(t, start_b)): the sums over b of min(t, a_b) are those of a_b up
-    to t, and t times the rest.
+    A group counts in all of its intervals, less the time before its start in the first one and after its end in the last one.
+    Groups are counted too: where there are none, a sum of floats may leave rounding.
     """
-    taken = log.tasks[:, None] * log.workload.demand[log.job]
-    total = np.zeros((len(bounds), size, taken.shape[1]))
-    for time, sign in ((log.end, 1.0), (log.start, -1.0)):
-        place = np.searchsorted(bounds, time, side="left")  # a_b <= t from this bound on
-        before, whole = (np.zeros((len(bounds) + 1, *total.shape[1:])) for _ in range(2))
-        np.add.at(before, (place, of), sign * taken * time[:, None])
-        np.add.at(whole, (place, of), sign * taken)
-        rest = whole.sum(axis=0) - np.cumsum(whole[:-1], axis=0)
-        total += np.cumsum(before[:-1], axis=0) + bounds[:, None, None] * rest
-    return np.maximum(np.diff(total, axis=0) / np.diff(bounds)[:, None, None], 0.0)  # differences of sums: rounding
+    there = np.flatnonzero(np.minimum(log.end, bounds[-1]) > np.maximum(log.start, bounds[0]))
+    start, end, of = np.maximum(log.start[there], bounds[0]), np.minimum(log.end[there], bounds[-1]), of[there]
+    taken = log.tasks[there, None] * log.workload.demand[log.job[there]]
+    first, last = np.searchsorted(bounds, start, side="right") - 1, np.searchsorted(bounds, end) - 1
+    whole, longer = np.zeros((len(bounds), size, 2 * taken.shape[1])), np.zeros((len(bounds) - 1, size, taken.shape[1]))
+    for place, sign, more in ((first, 1, start - bounds[first]), (last, -1, bounds[last + 1] - end)):
+        np.add.at(whole, (place + (sign < 0), of), sign * np.concatenate([taken, taken > 0], axis=1))
+        np.add.at(longer, (place, of), taken * more[:, None])
+    held, groups = np.split(np.cumsum(whole[:-1], axis=0), 2, axis=2)
+    return np.where(groups > 0, np.maximum(held - longer / np.diff(bounds)[:, None, None], 0.0), 0.0)
 
 
 def _mean_of_steps(log: FluidLog, bounds: Floats, by_user: bool, size: int) -> Floats:

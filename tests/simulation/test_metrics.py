@@ -189,6 +189,16 @@ def test_jobs_that_arrive_after_their_user_left_are_no_unfinished_jobs():
         assert over_time.jain_over_time(log, [0, 4]).tolist() == [1]
 
 
+def test_while_all_machines_are_down_nobody_has_anything():
+    """Jain's index is nan then, and not that of what is left of 0.1 + 0.2 - 0.3; times that are late lose no digits."""
+    jobs = Workload(["cpu"], ["a", "b"], [1, 1], [0, 0, 1], [0, 0, 0.125], [1, 2, 3], [0.375, 0.75, 9], [[0.3], [0.1], [0.2]])
+    for late in (0.0, 2.0**31):
+        events = ServerEvents([late + 1.125, late + 2], [0, 0], [False, True])
+        log = simulate_tasks(replace(jobs, arrival=jobs.arrival + late), Cluster(["cpu"], [[1]]), "fifo", events=events)
+        assert np.isnan(over_time.jain_over_time(log, np.array([0, 1.125, 2, 3]) + late)).tolist() == [False, True, False]
+        assert metrics.dominant_shares(log, np.array([0.25, 0.5]) + late)[0] == pytest.approx([0.35, 0.5], abs=1e-12)
+
+
 def running_at(log, time):
     """The groups that run at a time, those that still run at the end too."""
     still = (log.outcome == 0) & (time == log.until)
