@@ -230,7 +230,7 @@ class _Fluid:
             key = (self.active.tobytes(), machines.tobytes(), b"" if self.memory is None else self.use.tobytes())
             if key != before:  # weights that remember change at all times
                 before, rates = key, self._solved(machines, time)
-            time = self._serve(time, min(self._next(time), until), rates)
+            time = self._serve(time, min(self._next(time, rates), until), rates)
             if time >= until or time == np.inf:
                 break
         if until == np.inf:
@@ -261,12 +261,12 @@ class _Fluid:
         place[:, machines > 0] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, machines, {name: of(answer) for name, of in self.measures.items()})
 
-    def _next(self, time: float) -> float:
+    def _next(self, time: float, rates: _Rates) -> float:
         """When there will be another allocation, completed jobs apart."""
         coming, turn, leave = (
             times[times > time].min(initial=np.inf) for times in (self.workload.arrival, self.events.time, self.workload.leave)
         )
-        if self.every is not None:
+        if self.every is not None and (rates.part.any() or min(coming, turn, leave) < np.inf):  # else nothing runs any more
             first = time if len(self.active) else max(time, coming)
             turns = self.every * (np.floor(first / self.every) + np.arange(-1.0, 3.0))  # a quotient may be rounded
             coming = turns[(turns > time) & (turns >= first)].min(initial=np.inf)

@@ -93,6 +93,14 @@ def test_who_leaves_and_what_goes_down_change_a_period():
     assert [step.machines.tolist() for step in log.steps] == [[1], [1], [0], [1]]
 
 
+def test_with_a_period_a_simulation_ends_where_nothing_can_run_any_more():
+    """The machine goes down at 5 s for good; of two jobs the second comes after that."""
+    jobs = Workload(["cpu"], ["ann"], [1], [0, 0], [0, 12], [1, 1], [9, 9], [[0.5]] * 2)
+    for every in (None, 4):
+        log = simulate_fluid(jobs, ONE, "drfh", every=every, events=ServerEvents([5], [0], [False]))
+        assert (log.done.tolist(), log.until, log.steps[-1].end) == ([5, 0], 12, 12)
+
+
 def test_a_job_with_a_millionth_left_goes_on():
     """When another one arrives."""
     jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 10 - 1e-6], [1, 1], [10, 1], [[0.25], [0.25]])
