@@ -65,13 +65,13 @@ def _read(workload: str, cluster: str, *_: tuple[int, int]) -> tuple[Workload, C
 def measured(trial: Trial) -> TrialResult:
     """All metrics of a scheduler or a mechanism, over jobs and over time."""
     settings = trial.settings
-    data, until = _data(trial.workload, settings["cluster"])[:2], settings["until"]
+    data, until = _data(trial.workload, str(settings["cluster"]))[:2], settings["until"]
     if not isinstance(trial.competitor, Scheduler):
         return _judged(simulate_fluid(*data, trial.competitor, until))
     log = simulate_tasks(*data, trial.competitor, until, trial.seed)
-    folder = Path(settings["logs"], settings["data"])
+    folder = Path(str(settings["logs"]), str(settings["data"]))
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"{trial.label} seed {trial.seed}" + ("" if until is None else f" until {until:g}")
+    name = f"{trial.label} seed {trial.seed}" + ("" if until is None else f" until {until:.17g}")
     log.save(folder / f"{name.replace('/', '-')}.parquet")
     return _judged(log)
 

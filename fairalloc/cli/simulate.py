@@ -86,7 +86,7 @@ def _simulate(options: argparse.Namespace) -> int:
     if is_file(options.workload):
         if wanted:
             raise InstanceError(f"experiments are {shown(wanted)}, but with a file of jobs there must be none")
-        wanted = [study(options.workload, settings.get("cluster", ""))]
+        wanted = [study(options.workload, str(settings.get("cluster", "")))]
     setting = RunSetting(
         size="small" if options.small else "full",
         workload=options.workload,

@@ -39,12 +39,12 @@ def files(folder):
 
 def test_a_trial_keeps_its_log_and_its_metrics(tmp_path):
     found, logs = study(*files(tmp_path), str(tmp_path / "kept")), []
-    for until in (None, 20.0):
+    for until in (None, 1234567.0, 1234568.0, 20.0):
         settings = found.sizes["full"].settings | {"until": until}
         one = found.measure(Trial("slots/4", Slots(4), 1, found.workloads[0], settings))
         logs += [path for path in (tmp_path / "kept").rglob("*.parquet") if path not in logs]
-    assert [path.name for path in logs] == ["slots-4 seed 1.parquet", "slots-4 seed 1 until 20.parquet"]
-    log = TaskLog.load(logs[1], JOBS, MACHINES)
+    assert [path.stem[14:] for path in logs] == ["", " until 1234567", " until 1234568", " until 20"]
+    log = TaskLog.load(logs[-1], JOBS, MACHINES)
     assert log.start.tolist() == simulate_tasks(JOBS, MACHINES, Slots(4), 20, 1).start.tolist()
     assert one.numbers["cpu in use"] == pytest.approx(utilisation(log, [0, 20])[0, 0])
     assert [panel.title for panel in found.panels(Measured({"slots/4": {1: one}}), "")][-2:] == [
@@ -63,6 +63,16 @@ def test_what_cannot_be_compared_is_one_sentence(tmp_path):
     for wanted, error, words in ((("fifo", "fifo"), InstanceError, "two competitors are named 'fifo'"), *UNKNOWN):
         with pytest.raises(error, match=words):
             run_experiments([study(workload, cluster)], tmp_path / "records.sqlite", RunSetting(competitors=wanted))
+
+
+def test_a_folder_named_by_a_number_is_a_folder_and_a_file_of_machines_so_named_is_none(tmp_path, monkeypatch, capsys):
+    workload, cluster = files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    command = ["simulate", "--workload", workload, "--mechanisms", "fifo", "--set"]
+    assert main([*command, f"cluster={cluster}", "logs=3"]) == 0
+    assert list((tmp_path / "3").rglob("fifo seed 0.parquet"))
+    assert main([*command, "cluster=3"]) == 2
+    assert "the file of a workload is '3', but its name must end in .csv" in capsys.readouterr().err
 
 
 UNKNOWN = ((("best-fit",), UnknownName, r"no scheduler or mechanism 'best-fit'.*best-fit-drfh"),)
