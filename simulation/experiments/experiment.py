@@ -202,11 +202,11 @@ class Outcomes:
     @property
     def command(self) -> str:
         """What runs it again."""
-        name = [] if is_file(self.workload) else [self.experiment.id]
-        words = ["fairalloc", "simulate", *name, *(["--small"] if self.size == "small" else [])]
-        words += ["--workload", self.workload] if self.workload else []
-        given = [f"{name}={json.dumps(value)}" for name, value in self.settings.items()]
-        return shlex.join([*words, *(["--set", *given] if given else [])])
+        words = [*([] if is_file(self.workload) else [self.experiment.id]), *["--small"] * (self.size == "small")]
+        given = {"--workload": [self.workload] if self.workload else []}
+        given["--seeds"] = [*map(str, self.seeds)] if self.seeds != self.experiment.sizes[self.size].seeds else []
+        given["--set"] = [f"{name}={json.dumps(value)}" for name, value in self.settings.items()]
+        return shlex.join(["fairalloc", "simulate", *words, *(word for k, v in given.items() if v for word in (k, *v))])
 
     @property
     def panels(self) -> list[Panel]:

@@ -457,6 +457,13 @@ def test_settings_of_a_size_have_other_values_and_no_trial_is_begun_after_the_ti
     assert "No trial is on record." in report.report_markdown([none])
 
 
+def test_the_command_has_the_seeds_of_the_run():
+    (item,) = find_experiments(["P.Table3"])
+    one = Outcomes(item, "full", "", {}, (3, 5), settings={"hours": 6})
+    assert one.command == "fairalloc simulate P.Table3 --seeds 3 5 --set hours=6"
+    assert replace(one, seeds=item.sizes["full"].seeds, settings={}).command == "fairalloc simulate P.Table3"
+
+
 def test_settings_that_are_none():
     with pytest.raises(UnknownName, match="there is no size 'tiny'"):
         RunSetting("tiny")
