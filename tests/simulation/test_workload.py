@@ -58,6 +58,7 @@ def test_what_fits_where():
         ({"arrival": np.array([1, 2, 3], "datetime64[s]")}, "arrival is .*1970-01-01.* but it must be an array of numbers"),
         ({"duration": np.array([1, 2, 3], "timedelta64[us]")}, "duration is .* but it must be an array of numbers"),
         ({"duration": [1, 0, 1]}, r"duration\[1\] is 0.0, but it must be positive"),
+        ({"duration": [1, 1, 1e308], "tasks": [1, 1, 2]}, r"duration\[2\] is 1e\+308, but it must .* finite times the tasks"),
         ({"duration": [1, np.nan, 1]}, r"duration\[1\] is nan, but it must be finite"),
         ({"demand": [[1, 1], [0, 0], [1, 1]]}, r"demand\[1\] is \[0.0, 0.0\], but it must have a positive entry"),
         ({"demand": [[1], [0], [1, 1]]}, "demand is .* but it must be an array of numbers"),
