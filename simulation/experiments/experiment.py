@@ -204,7 +204,9 @@ class Outcomes:
         """What runs it again."""
         words = [*([] if is_file(self.workload) else [self.experiment.id]), *["--small"] * (self.size == "small")]
         given = {"--workload": [self.workload] if self.workload else []}
-        given["--seeds"] = [*map(str, self.seeds)] if self.seeds != self.experiment.sizes[self.size].seeds else []
+        seeds = [] if self.seeds == self.experiment.sizes[self.size].seeds else self.seeds
+        in_a_row = len(seeds) > 1 and seeds == (*range(seeds[0], seeds[-1] + 1),)
+        given["--seeds"] = [f"{seeds[0]}-{seeds[-1]}"] if in_a_row else [*map(str, seeds)]
         given["--set"] = [f"{name}={json.dumps(value)}" for name, value in self.settings.items()]
         return shlex.join(["fairalloc", "simulate", *words, *(word for k, v in given.items() if v for word in (k, *v))])
 

@@ -461,6 +461,7 @@ def test_the_command_has_the_seeds_of_the_run():
     (item,) = find_experiments(["P.Table3"])
     one = Outcomes(item, "full", "", {}, (3, 5), settings={"hours": 6})
     assert one.command == "fairalloc simulate P.Table3 --seeds 3 5 --set hours=6"
+    assert replace(one, seeds=(3, 4, 5), settings={}).command == "fairalloc simulate P.Table3 --seeds 3-5"
     assert replace(one, seeds=item.sizes["full"].seeds, settings={}).command == "fairalloc simulate P.Table3"
 
 

@@ -35,11 +35,9 @@ NAMES = ("1-50", "51-100", "101-500", "501-1000", "over 1000")
 REDUCTIONS = [f"reduction, {name} tasks" for name in NAMES]
 RISE, LARGEST = "rise of the reduction with each class", "reduction of the largest class of 10"
 
-FACTS = ("offered CPU", "users", "users that can complete a task")
-
 
 def _facts(one: TrialResult) -> dict[str, float]:
-    return {name: one.numbers[name] for name in FACTS}
+    return {name: one.numbers[name] for name in ("offered CPU", "users", "users that can complete a task")}
 
 
 def _against(made: Callable[[TrialResult, TrialResult], TrialResult], results: Results) -> Results:
