@@ -4,7 +4,7 @@
     fairalloc solve wang-fig2 -m TEMPLATE.py:HalfFair --method TEMPLATE.py:barrier
     fairalloc bench run 'cases/*.json' -m TEMPLATE.py:HalfFair --method TEMPLATE.py:barrier --method cvxpy:clarabel
 
-What both get is an instance in the user's units. The unknowns are tasks x[a] on arcs a = (user, variant, server):
+Both get an instance in the user's units. The unknowns are tasks x[a] on arcs a = (user, variant, server):
 
     x >= 0,   load @ x <= 1,   owner @ x <= max_tasks
 
@@ -53,7 +53,7 @@ class HalfFair(fa.Mechanism):
 
 
 def rows_of(instance):
-    """The rows and right-hand sides of all that limits tasks: capacities, then users that want no more than so many tasks."""
+    """The rows and right-hand sides of the constraints on tasks: capacities, then the limits of users."""
     limited = np.isfinite(instance.max_tasks)
     rows = vstack([instance.arcs.load, instance.arcs.owner.tocsr()[np.flatnonzero(limited)]]).tocsr()
     return rows, np.concatenate([np.ones(instance.arcs.load.shape[0]), instance.max_tasks[limited]])
@@ -66,7 +66,7 @@ EQUAL_TASKS = fa.Leximin("equal-tasks", share=lambda instance: np.ones(instance.
 # ---- a solver: a function of an instance, a mechanism and limits ---------------------------------------------------------
 
 
-@fa.method(mechanisms=[HalfFair, "nb"])  # what it computes; it is refused for all else
+@fa.method(mechanisms=[HalfFair, "nb"])  # what it computes; it refuses every other mechanism
 def barrier(instance, mechanism, limits):
     """Newton steps on sum_n f(u_n) + mu (sum log x + sum log(1 - rows @ x)) while mu falls, in dense matrices.
 

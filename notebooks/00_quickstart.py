@@ -75,8 +75,8 @@ print(fa.explain(fair, user="eve"))
 # %% [markdown]
 # ## Placement, weights, counts and whole tasks
 #
-# Eve may use one kind of server only, bob counts twice, and there are three servers of the first kind. What is left out has its
-# default.
+# Eve may use one kind of server only, bob counts twice, and there are three servers of the first kind. Every other argument
+# has its default.
 
 # %%
 cluster = instance.replace(
@@ -88,8 +88,8 @@ placed = fa.solve(cluster, "drfh")
 placed.to_frame().round(3)
 
 # %% [markdown]
-# Tasks are fractions: they are what a mechanism divides. Whole tasks are what is left when each user's tasks on each server are
-# rounded down, which always fits. `fairalloc.simulation` hands out whole tasks one by one, in notebook 09.
+# Mechanisms give fractions of tasks. Here each user's tasks on each server are rounded down, which always fits.
+# `fairalloc.simulation` hands out whole tasks one by one, in notebook 09.
 
 # %%
 whole = np.floor(placed.by_server + 1e-9)

@@ -1,7 +1,7 @@
 """Whole tasks at size: SequentialMinMax, and filling up from the answer in fractions. Both place a task where it fits best.
 
 `sequential-minmax` (Parkes, Procaccia, Shah 2015): of all users who can run one more task, the one whose weighted share is then
-the least gets it. `best-fit` begins with what is whole of the answer in fractions. Then, of all users who can run one more, the
+the least gets it. `best-fit` begins with the divisible answer rounded down. Then, of all users who can run one more, the
 one with the least share gets it. A task fits best on the server of which least is left free, added up over what the task takes.
 
 Each says how far its value is from that in fractions, which no whole tasks exceed.

@@ -55,6 +55,24 @@ def test_pages_have_short_sentences():
     assert long_words((str(page.relative_to(ROOT)), of_markdown(page.read_text(encoding="utf-8"))) for page in PAGES) == {}
 
 
+VAGUE = re.compile(r"\b(what (is|are)|which of them|all else)\b", re.IGNORECASE)
+
+
+def vague(texts):
+    """{name: paragraphs with words that STYLE.md avoids} of (name, Markdown); headings may ask."""
+    found = {
+        name: [part for part in of_markdown(re.sub("^#.*", "", text, flags=re.M)) if VAGUE.search(part)] for name, text in texts
+    }
+    return {name: parts for name, parts in found.items() if parts}
+
+
+def test_pages_and_notebooks_name_the_thing():
+    pages = {page.stem: page.read_text(encoding="utf-8") for page in PAGES if page.stem != "STYLE"}
+    notebooks = {notebook.stem: markdown_of(notebook) for notebook in (ROOT / "notebooks").glob("*.ipynb")}
+    assert vague((pages | notebooks).items()) == {}
+    assert vague([("page", "# What is it?\n\n- All else is refused.\n")]) == {"page": ["All else is refused.\n"]}
+
+
 def test_notebooks_have_short_sentences():
     notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
     assert len(notebooks) >= 12

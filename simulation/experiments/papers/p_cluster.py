@@ -94,7 +94,7 @@ PRINTED4 = {
     }
     for label, rows in TABLE4.items()
 }
-"""Of each number of a mechanism what is printed, and half a unit of its last digit."""
+"""Each printed number of a mechanism, and half a unit of its last digit."""
 
 PROMPT = 10.0  # seconds: ours, for the paper gives no number
 
@@ -106,16 +106,15 @@ HERE = "the printed cluster, users and weights; nothing is generated"
 
 
 def _as_printed(printed: Mapping[str, Mapping[str, tuple[float, float]]], measured: Measured) -> list[Check]:
-    """How many numbers are what is printed, within its rounding."""
+    """How many printed numbers agree within their rounding."""
     count = sum(map(len, printed.values()))
     off, known = [], all(label in measured.labels for label in printed)
     for label, numbers in printed.items():
         for name, (value, rounding) in numbers.items():
             ours = measured.mean(label, name)
             if not abs(ours - value) <= max(rounding, 1e-6) + 1e-9:
-                off.append(f"{ours:.5g} and not {value:g} tasks of {name} under {label}")
-    wrong = f", not {', '.join(off)}" if off else ""
-    what = f"numbers of {count} that are what is printed, within its rounding{wrong}:"
+                off.append(f"not the {value:g} tasks of {name} under {label}, which has {ours:.5g}")
+    what = f"{', '.join(['printed numbers that agree within their rounding', *off])}:"
     right = np.array([count - len(off)] if known else [], dtype=float)
     return [Check(what, right, low=count, high=count, drawn=False, form="g")]
 
