@@ -33,8 +33,8 @@ COLOURED, USERS, SERVERS = 8, 40, 12
 HATCHES = ("", "M0 8L8 0", "M2 4h1M6 4h1", "M0 0L8 8", "M0 8L8 0M0 0L8 8", "M0 4H8", "M4 0V8", "M0 4H8M4 0V8")
 """Lines in a square of 8, so that users differ without colour."""
 
-WIDTH, HIGH, LEFT, LETTER = 160.0, 16.0, 42.0, 5.2
-"""Of a server's bars: all, the height of one, the names of resources, and the width of a letter."""
+WIDTH, HIGH, LEFT, LETTER = 160.0, 16.0, 80.0, 5.2
+"""Of a server's bars: all, the height of one, the most for the names of resources, and the width of a letter."""
 
 SWATCH = "<svg viewBox='0 0 16 10'><rect width=16 height=10 fill='url(#u{})' stroke='#333' stroke-width=.5 /></svg>"
 
@@ -104,6 +104,7 @@ class _Page:
             legend="".join(f"<li>{SWATCH.format(k)}{escape(name)}</li>" for k, name in names),
             heads="".join(self._head(k, column) for k, column in enumerate(self.columns)),
             rows="\n".join(self._rows()),
+            wide=f"{8 + 10 * len(self.columns)}em",
         )
 
     def _intro(self) -> str:
@@ -176,6 +177,7 @@ class _Answer:
         self.used = np.array([*shown.used[list(coloured)], *others])
         self.names = [(k, self.drawn.users[n]) for k, n in enumerate(coloured)]
         self.names += [(COLOURED, f"{len(rest):,} other users")] if len(rest) else []
+        self.left = min(LETTER * max(map(len, self.drawn.resources)) + 4, LEFT)
 
     def outcome(self) -> str:
         return escape(f"{self.one.outcome} by {self.one.method}, residual {error_text(self.one.residual)}")
@@ -207,10 +209,10 @@ class _Answer:
         return f"<svg viewBox='0 0 {WIDTH:g} {HIGH * len(there) + 2:g}' role=img>{bars}</svg>"
 
     def _bar(self, y: float, resource: str, parts: Sequence[float]) -> str:
-        all_of_it, box = WIDTH - LEFT - 2, f"y={y:g} height={HIGH - 3:g}"
-        pieces = [_letters(0, y, _short(resource, LEFT), "start")]
-        pieces.append(f"<rect x={LEFT:g} {box} width={all_of_it:g} fill=none stroke='#888' stroke-width=.6 />")
-        x = LEFT
+        all_of_it, box = WIDTH - self.left - 2, f"y={y:g} height={HIGH - 3:g}"
+        pieces = [_letters(0, y, _short(resource, self.left), "start")]
+        pieces.append(f"<rect x={self.left:g} {box} width={all_of_it:g} fill=none stroke='#888' stroke-width=.6 />")
+        x = self.left
         for (k, name), part in zip(self.names, parts, strict=True):
             wide = float(part) * all_of_it
             if wide > 0.05:

@@ -94,6 +94,13 @@ def test_many_users_and_servers_are_few_rows():
         fa.explorer_page(fa.analysis.compare.MechanismComparison(instance, {}))
 
 
+def test_a_narrow_window_scrolls_over_columns_and_names_of_resources_are_whole():
+    instance = fa.Instance([[1, 2], [2, 1]], [[4, 4]], resources=["cpu_cores", "memory_in_gb"])
+    page = fa.explorer_page(fa.compare(instance, ["drfh", "nb"]))
+    assert "table-layout: fixed; width: 100%; min-width: 28em" in page  # without a width browsers ignore table-layout
+    assert page.count(">cpu_cores</text>") == page.count(">memory_in_gb</text>") == 2
+
+
 def test_the_command_writes_the_page(tmp_path, capsys):
     file = tmp_path / "page.html"
     assert main(["explore", "wang-fig2", "-m", "nb", "-m", "drfh", "--property", "pareto", "-o", str(file)]) == 0
