@@ -77,12 +77,12 @@ def _choice(summary: Summary) -> list[Section]:
 
 def _methods(summary: Summary) -> list[Section]:
     heads = [f"{name}, ms" for name in HEADS]
-    titles = ("method", "cases", "solves", "success", "honesty", *heads, "peak MB", "clocks differ")
+    titles = ("method", "cases", "solves", "success", "honesty", *heads, "peak MB", "phases differ")
     text = (
         "Success: the method claims that it solved the case and the residual computed from the instance passes. Honesty: the "
-        "claim equals the truth, in both directions, where a residual is known. Wall and CPU time are taken around the method, "
-        "outside it; the phases only split it, as the method reports them. The last column counts the solves in which they are "
-        "far from our clock. Times are medians over the solves that returned a point. Methods face different cases here: compare "
+        "claim, solved or not, agrees with the residual, where one is known. Wall and CPU time are measured around the method. "
+        "The phases are those that the method reports. The last column counts the solves in which they do not add up to the "
+        "measured time. Times are medians over the solves that returned a point. Methods face different cases here: compare "
         "them by mechanism."
     )
     counts = {r.method: [str(r.cases), str(r.runs), percent(r.success), percent(r.honesty)] for r in summary.rows}
@@ -220,7 +220,7 @@ def _pairs(summary: Summary) -> list[Section]:
     """For each mechanism the matrix of ratios."""
     at = "the accuracy that was asked for" if summary.target is None else f"a verified residual of {summary.target:g}"
     text = (
-        f"The mean time of the method of the row in units of that of the column, to {at}, on the cases of both (their number in "
+        f"The mean time of the method of the row, divided by that of the column, to {at}, on the cases of both (their number in "
         f"parentheses where it is not all), on {metrics.FEWEST} cases and more with a 95 % bootstrap interval over cases and "
         "repeats; * where a test of signs over cases, corrected for all pairs of the table (Benjamini and Hochberg), finds a "
         f"difference at {100 * metrics.LEVEL:g} %. Below 1 the row is faster. Mechanisms with one case are left out."

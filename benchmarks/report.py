@@ -36,8 +36,8 @@ WHY = 5
 """Of so many methods stands why they take their time."""
 
 _READING = (
-    "success: claimed solved, and our residual passes; honest: the claim equals the truth, as far as that is known. Times in ms: "
-    "wall and cpu are taken around the method, the phases are its own report; medians."
+    "success: the method claims to have solved the case, and its residual passes; honest: the claim agrees with the residual. "
+    "Times are medians in ms: wall and cpu are measured around the method, the phases are those that it reports."
 )
 
 
@@ -319,15 +319,15 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
             console.print(escape(about))
     if summary.layers:
         ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in summary.layers.items())
-        console.print(f"Modelling layers, build + compile in units of that of highs: {ratios}")
+        console.print(f"Modelling layers: build + compile, divided by that of highs: {ratios}")
     for f in summary.failures[:_SHOWN]:
         where = f"{f.count} of {f.runs} failed: {f.record.method} on {f.record.case}"
         console.print(escape(f"{where}: {f.what}"), style="red")
     if (more := len(summary.failures) - _SHOWN) > 0:
         console.print(f"and {more} more failures, listed in the report")
     told = [f"not solved: {record.case}: {record.message}" for record in summary.undefined]
-    clocks = "reports phases that are far from our clock in"
-    told += [f"{row.method} {clocks} {row.split_badly} of {row.runs} solves" for row in summary.rows if row.split_badly]
+    clocks = "the reported phases do not add up to the measured time in"
+    told += [f"{row.method}: {clocks} {row.split_badly} of {row.runs} solves" for row in summary.rows if row.split_badly]
     for sentence in (*told, *summary.warnings, *(f"not available: {sentence}" for sentence in summary.missing.values())):
         console.print(escape(sentence), style="yellow")
     if summary.note:

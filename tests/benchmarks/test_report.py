@@ -161,6 +161,14 @@ def test_the_advice_names_the_method_to_use(walls, says):
     assert max(map(len, out.getvalue().splitlines())) <= 100
 
 
+def test_readers_are_told_what_was_measured():
+    records = [replace(one, wall=1.0) for one in cases("a", [0.02] * 2)]  # the phases are far below
+    out = io.StringIO()
+    print_summary(summary_of(records), Console(file=out, width=200))
+    assert "a: the reported phases do not add up to the measured time in 2 of 2 solves" in out.getvalue()
+    assert not re.search(r"\bour (clock|residual)", out.getvalue() + benchmarks.report_text(summary_of(records), "html"))
+
+
 def test_partial_methods_have_their_own_block():
     summary = summary_of([*cases("all", [0.02] * 7 + [0.5]), *cases("part", [0.03, 0.03])])
     text = benchmarks.report_text(summary, "markdown")
