@@ -106,13 +106,15 @@ def test_the_benchmark_example_runs_in_an_empty_folder(tmp_path):
 
 
 def test_the_picture_is_what_the_comparison_draws(tmp_path):
-    """The same words and numbers stand in it; outlines may differ between versions of Matplotlib."""
+    """The same words, numbers and colours are in it; outlines may differ between versions of Matplotlib."""
     (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
     (named,) = re.findall(r"^mechanisms = (\[.*\])", README, re.MULTILINE)
     write_figure(compare(example("khamse-fig1").instance, literal_eval(named)).plot().figure, tmp_path / "drawn.svg")
     figures = ((tmp_path / "drawn.svg").read_text(), (ROOT / picture).read_text())
     drawn, kept = (re.findall(r"<text[^>]*>([^<]*)</text>", figure) for figure in figures)
     assert drawn == kept
+    colours, shown = (set(re.findall(r"#[0-9a-f]{6}", figure)) for figure in figures)
+    assert colours == shown
     assert {"u1", "tsf", "dominant share"} <= set(drawn)
 
 
