@@ -150,15 +150,17 @@ _HEADINGS = {
 def _accuracy(summary: Summary, drawn: bool) -> list[Section]:
     """For each mechanism the time to each residual."""
     text = (
-        "Median milliseconds until the residual, as computed from the instance, is at most that of the column, on the cases that "
-        "all methods of a table were asked for; - where fewer than half of the cases get there. A method counts with the best of "
-        "the accuracies it was asked for: one that was asked for a single accuracy has the same time for all that is looser."
+        "Median milliseconds until the residual computed from the instance is at most that of the column. The cases are those "
+        "that all methods of a table were asked for. A dash stands where fewer than half of the cases get there. If a method "
+        "was asked for several accuracies, its fastest solve that gets there counts."
     )
     found = [Section("Accuracy against time", [text])]
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
         cases = len({record.case for record in records})
         count = f"{cases} case{'s' * (cases > 1)}"
-        asked = f"{count}; asked for: {', '.join(dict.fromkeys(r.accuracy for r in records))}."
+        asked = (
+            f"{count}; asked for: {', '.join(dict.fromkeys(r.accuracy for r in sorted(records, key=lambda r: -r.tolerance)))}."
+        )
         found.append(Section(mechanism, [asked], accuracy_grid(records), anchor=f"accuracy-{k + 1}", name="accuracy"))
         if drawn:
             found.append(_drawn(summary, figures.panels_of(summary, "accuracy", mechanism)))

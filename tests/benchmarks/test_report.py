@@ -169,6 +169,15 @@ def test_readers_are_told_what_was_measured():
     assert not re.search(r"\bour (clock|residual)", out.getvalue() + benchmarks.report_text(summary_of(records), "html"))
 
 
+def test_the_accuracies_that_were_asked_for_stand_in_order():
+    asked = [
+        replace(one, accuracy=word, tolerance=float(word))
+        for word in ("0.1", "1e-08", "0.0001")
+        for one in cases("a", [0.02] * 2)
+    ]
+    assert "asked for: 0.1, 0.0001, 1e-08." in benchmarks.report_text(summary_of(asked), "html")
+
+
 def test_partial_methods_have_their_own_block():
     summary = summary_of([*cases("all", [0.02] * 7 + [0.5]), *cases("part", [0.03, 0.03])])
     text = benchmarks.report_text(summary, "markdown")
