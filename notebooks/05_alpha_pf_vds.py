@@ -378,7 +378,7 @@ for alpha, used, deviation in zip(
 axes = fa.plots.frontier(item)
 # %% [markdown]
 # K observes, in averages over its runs, that a smaller $\alpha$ uses more and deviates more. In a single system it need not be
-# so, on one server already: whoever demands every resource gets more for a larger $\alpha$, and fills what else would be idle.
+# so, on one server already: whoever demands every resource gets more for a larger $\alpha$, and fills resources that would be idle.
 
 # %%
 less = fa.Instance([[0, 1, 0], [1, 0, 0], [1, 1, 1]], [[1, 1, 1]])

@@ -47,24 +47,23 @@ QUANTIFIED = {mark: known for known, mark in ANSWERS.items()} | {OF_A_METHOD: "f
 """What the marks of several answers say."""
 
 ASSUMED = (
-    "Every cell is about users with one demand vector, the same on all servers, and no limit, at least two of them, and servers "
-    "that somebody can use. Weak sharing incentive is for equal weights, bottleneck fairness for one bottleneck resource, the "
-    "last two rows for one resource and for one server; drf, fds and njc are about one pool, and Gavel's policies about jobs "
-    "with time of their own, which report their rates. Of several answers a misreport pays only if the worst after it is better "
-    "than the best before."
+    "Instances have at least two users without limits, and no idle server. Each user has one demand vector, the same on all "
+    "servers. Weak sharing incentive assumes equal weights, bottleneck fairness one bottleneck resource, and the last two rows "
+    "one resource and one server. drf, fds and njc have one pool. Gavel's policies have jobs that report their rates and run on "
+    "one server at a time. If a mechanism allows several answers, a misreport pays only if the worst answer to it is better "
+    "than the best one to the truth."
 )
 """What stands above the first table."""
 
-OTHERS = "What else the papers claim of a mechanism, for instances as in the first table where a note says no more."
+OTHERS = "Other claims of the papers about a mechanism. Instances are those of the first table, unless a note says more."
 """What stands above the second table."""
 
 TOGETHER = ("strategyproofness", "group-strategyproofness")
 """The rows of the first table about misreports, of demands, eligible servers or both."""
 
 REPORTS = (
-    "Who gains by which misreport: of demands, of eligible servers, of both (the first two rows), or of the finite number of "
-    "tasks that a user has; alone, or in a group of which all gain. The rest is as in the first table, with limits in the rows "
-    "about tasks."
+    "Does a user, or every member of a group, gain by a misreport? It is about demands, eligible servers, both (the first two "
+    "rows), or the finite number of tasks. Instances are those of the first table, with limits in the rows about tasks."
 )
 """What stands above the third table."""
 

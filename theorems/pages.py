@@ -45,8 +45,8 @@ PLAIN = {"errata": "docs/papers/errata.md, at {}", "script": "docs/witnesses/{}.
 """How names of these kinds are written for a terminal."""
 
 ANSWERS = {
-    FOR_ALL: "for all: every answer that the mechanism allows was decided, and all alike",
-    FOR_SOME: "for some: an answer is known of which it is so, and not all are, or not all were decided",
+    FOR_ALL: "for all: every answer that the mechanism allows has the same verdict",
+    FOR_SOME: "for some: one answer has this verdict; others have another one, or were not decided",
 }
 
 

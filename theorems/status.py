@@ -30,10 +30,9 @@ class Status(StrEnum):
 
 
 MEANINGS = {
-    Status.PROVED: "by the proof in prose that is named, which somebody else than its author has read; or, where a case is all "
-    "that is asserted, by this case in exact arithmetic",
-    Status.BY_MACHINE: "for all instances of the sizes that are named (users x servers x resources)",
-    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim, which the page rebuilds",
+    Status.PROVED: "by a proof in prose, which a second person has read; a claim about one case by exact arithmetic on it",
+    Status.BY_MACHINE: "for all instances of the stated sizes (users x servers x resources)",
+    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim; its page has the code",
     Status.NOT_REFUTED: "in so many trials, which is no proof",
     Status.NOT_DECIDED: "too few trials, or some of them without a verdict",
     Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
@@ -43,8 +42,8 @@ MEANINGS = {
 
 READINGS = {
     "to the letter": "as they are printed",
-    "of a repaired text": "in a text in which another slip, which would decide the claim, is repaired; see the note",
-    "ours": "in a way that is ours, since the paper does not say so in these words",
+    "of a repaired text": "in a text without another slip of the paper, which would decide the claim; see the note",
+    "ours": "in our words, since the paper does not state the claim in these",
 }
 """How the printed words are read."""
 

@@ -185,7 +185,7 @@ def _non_wastefulness(h: Holdings, tolerance: float) -> Verdict:
 
 
 def _pareto(h: Holdings, tolerance: float) -> Verdict:
-    """No feasible allocation gives every user as many tasks and one more (W 3.3, Z II-B).
+    """No feasible allocation gives a user more tasks and none fewer (W 3.3, Z II-B).
 
     LP: max sum_n t_n with u'_n >= u_n + gamma_n t_n, t >= 0, u' feasible; gamma_n is the most tasks one server runs for n.
     """

@@ -181,10 +181,10 @@ def _linking(text: str) -> str:
 
 def _index(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
     head = (
-        f"# Statements\n\nAll {len(statements)} claims of the five papers that were found, each with a page: what it assumes, "
-        "why it is true or the case that refutes it, and the command that tries it again. "
+        f"# Statements\n\nThe five papers make {len(statements)} claims. Each has a page with its hypotheses, its proof or the "
+        "case that refutes it, and the command that checks it again. "
         "[The matrix](/statements/matrix.md) has mechanisms and properties; "
-        "[the implications](/statements/implications.md) say what follows from what.\n"
+        "[the implications](/statements/implications.md) say which property follows from which.\n"
     )
     table = _table(statements, known, ("paper", "status", "mechanism", "property", "claim"))
     listed = f":::::{{container}} statement-index\n\n{table}\n:::::\n"
@@ -240,7 +240,7 @@ def _matrix(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
     """The matrices as `fairalloc matrix --format html` has them, and the printed tables, with links to the pages."""
     first, *others = recorded_matrices(statements, findings)
     how = (
-        "What a cell rests on has a page, to which its symbol leads. `fairalloc matrix` prints this in a terminal, and "
+        "Each symbol links to the statement behind it. `fairalloc matrix` prints this in a terminal, and "
         "`--format latex` for a paper; with `-m` and `--property` it takes mechanisms and properties of your own."
     )
     parts = [f"# {first.title}\n\n{how}\n", first.html(_address), ""]

@@ -1,6 +1,6 @@
 """K.2.2.drfh.sharing is confirmed. It says (K Table 1; K 2.2, of [7]):
 
-    drfh does not satisfy: provides sharing incentive.
+    drfh does not provide sharing incentive.
 
 Assumed: one variant, same demands, no idle server, unlimited, at least 2 users. Shown for every answer of the
 mechanism.

@@ -1,6 +1,6 @@
 """K.2.2.tsf.bottleneck is confirmed. It says (K Table 1; K 2.2, Fig. 1):
 
-    tsf does not satisfy: is max-min fair on a resource that everybody dominantly requests at every server it may use.
+    tsf is not max-min fair on a resource that everybody dominantly requests at every server it may use.
 
 Assumed: one variant, same demands, no idle server, unlimited, bottleneck, at least 2 users. Shown for every answer of
 the mechanism.

@@ -1,6 +1,6 @@
 """K.2.3.pareto is confirmed. It says (K Table 1; K 2.3):
 
-    ps-dsf does not satisfy: is Pareto optimal.
+    ps-dsf is not Pareto optimal.
 
 Assumed: one variant, same demands, no idle server, unlimited, at least 2 users. Shown for every answer of the
 mechanism.

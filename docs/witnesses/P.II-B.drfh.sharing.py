@@ -1,6 +1,6 @@
 """P.II-B.drfh.sharing is confirmed. It says (P II-B, of [17]):
 
-    drfh does not satisfy: provides sharing incentive.
+    drfh does not provide sharing incentive.
 
 Assumed: one variant, same demands, everywhere, unlimited, at least 2 users. Shown for every answer of the mechanism.
 """

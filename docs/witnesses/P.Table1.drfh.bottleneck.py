@@ -1,7 +1,6 @@
 """P.Table1.drfh.bottleneck is confirmed. It says (P Table I):
 
-    drfh does not satisfy: is max-min fair on a resource that everybody dominantly requests at every server it may
-    use.
+    drfh is not max-min fair on a resource that everybody dominantly requests at every server it may use.
 
 Assumed: one variant, same demands, unlimited, bottleneck, at least 2 users. Shown for every answer of the mechanism.
 """

@@ -1,6 +1,6 @@
 """P.Table1.drfh.sharing is confirmed. It says (P Table I):
 
-    drfh does not satisfy: provides sharing incentive.
+    drfh does not provide sharing incentive.
 
 Assumed: one variant, same demands, no idle server, unlimited, at least 2 users. Shown for every answer of the
 mechanism.

@@ -1,6 +1,6 @@
 """P.Table1.tsf.bottleneck is confirmed. It says (P Table I):
 
-    tsf does not satisfy: is max-min fair on a resource that everybody dominantly requests at every server it may use.
+    tsf is not max-min fair on a resource that everybody dominantly requests at every server it may use.
 
 Assumed: one variant, same demands, unlimited, bottleneck, at least 2 users. Shown for every answer of the mechanism.
 """

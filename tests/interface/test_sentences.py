@@ -11,6 +11,9 @@ from sentences import MOST, long_sentences, of_docstring, of_markdown, of_messag
 
 import fairalloc as fa
 from fairalloc.cli import _parser
+from fairalloc.theorems.matrix import ASSUMED, OTHERS, REPORTS
+from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.status import MEANINGS, READINGS
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks", "fairalloc")
@@ -55,7 +58,7 @@ def test_pages_have_short_sentences():
     assert long_words((str(page.relative_to(ROOT)), of_markdown(page.read_text(encoding="utf-8"))) for page in PAGES) == {}
 
 
-VAGUE = re.compile(r"\b(what (is|are)|which of them|all else)\b", re.IGNORECASE)
+VAGUE = re.compile(r"\b(what (is|are|else)|which of them|all else)\b", re.IGNORECASE)
 
 
 def vague(texts):
@@ -71,6 +74,12 @@ def test_pages_and_notebooks_name_the_thing():
     notebooks = {notebook.stem: markdown_of(notebook) for notebook in (ROOT / "notebooks").glob("*.ipynb")}
     assert vague((pages | notebooks).items()) == {}
     assert vague([("page", "# What is it?\n\n- All else is refused.\n")]) == {"page": ["All else is refused.\n"]}
+
+
+def test_tables_and_claims_of_statements_name_the_thing():
+    told = {**MEANINGS, **READINGS, "assumed": ASSUMED, "others": OTHERS, "reports": REPORTS}
+    assert vague(told.items()) == long_words((name, of_markdown(text)) for name, text in told.items()) == {}
+    assert [item.id for item in all_statements().values() if "does not satisfy:" in item.text] == []
 
 
 def test_notebooks_have_short_sentences():

@@ -78,7 +78,7 @@ def claim_properties() -> dict[str, str]:
     The id of a mechanism stands for its definition.
 
     >>> claim_properties()["pareto"]
-    'No feasible allocation gives every user as many tasks and one more (W 3.3, Z II-B).'
+    'No feasible allocation gives a user more tasks and none fewer (W 3.3, Z II-B).'
     """
     lines = {name: item.meaning for name, item in PROPERTIES.items()}
     lines |= {name: _LINES.get(name) or Property(name, judge).meaning for name, judge in FURTHER.items()}
