@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from wheels import built_wheel
 
 import fairalloc
@@ -105,6 +106,12 @@ def test_the_version_stands_the_same_everywhere():
     tests = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
     assert versions == set(re.findall(r'"(3\.\d+)"', tests))
     assert {"windows-latest", "macos-latest", "ubuntu-latest"} <= set(re.findall(r"\b\w+-latest\b", tests))
+
+
+def test_workflows_are_yaml_with_jobs_that_run_commands():
+    for file in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        jobs = yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"]
+        assert all(isinstance(step.get("run", step.get("uses")), str) for job in jobs.values() for step in job["steps"])
 
 
 def test_workflows_call_targets_that_the_makefile_has():
