@@ -11,7 +11,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, without_rounding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ def prices(item: Allocation | PricedAllocation, ax: "Axes | None" = None) -> "Ax
     instance, values, what = _priced(item)
     names = min(LONGEST, max(style.text_width(server) for server in instance.servers))
     ax = style.one_axes(ax, 0.6 + names + 0.9 * instance.R, 1.0 + max(0.8, 0.28 * min(instance.K, NUMBERS)))
-    shades = np.where(instance.pools > 0, values, np.nan)
+    shades = np.where(instance.pools > 0, without_rounding(values), np.nan)
     highest = float(np.max(shades, where=instance.pools > 0, initial=0.0))
     image = ax.imshow(shades, cmap="Blues", vmin=0, vmax=highest or 1.0, aspect="auto", interpolation="nearest")
     ax.tick_params(length=0, labelsize=style.SMALL, top=False, labeltop=True, bottom=False, labelbottom=False)

@@ -15,6 +15,7 @@ from fairalloc.analysis.plots import style
 from fairalloc.analysis.tradeoff import TradeOff, tradeoff
 from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.examples import generators
+from fairalloc.models.numbers import without_rounding
 
 plt = pytest.importorskip("matplotlib.pyplot", reason="pip install fairalloc[plots]")
 
@@ -305,8 +306,16 @@ def test_prices_are_written_into_the_map():
     assert ax.get_xlabel() == "price of the whole capacity"
     market = fa.market(fa.solve(WANG, "nb"))
     ax = fa.plots.prices(market)
-    assert (ax.images[0].get_array() == market.prices).all()
+    assert (ax.images[0].get_array() == without_rounding(market.prices)).all()
     assert ax.get_xlabel() == "price of a unit"
+
+
+def test_a_map_of_prices_shows_rounding_as_0_as_tables_do():
+    noisy = np.where(ZERO.pools > 0, 8e-11, 0.0)
+    noisy[0, 0] = 1.0
+    texts = [text.get_text() for text in fa.plots.prices(filled(ZERO, prices=noisy)).texts]
+    assert set(texts) <= {"1", "0", "-"}
+    assert "0" in texts
 
 
 def test_prices_of_many_servers_have_a_scale():
