@@ -14,7 +14,7 @@ FORGE = f"https://github.com/fairalloc/fairalloc/blob/v{fairalloc.__version__}"
 def source_of(module: str, name: str) -> str | None:
     """The address of the lines of an object; None for what has none, such as data and modules."""
     try:
-        found: Any = inspect.unwrap(resolve_name(f"{module}.{name}"))
+        found: Any = inspect.unwrap(resolve_name(f"{module}:{name}"))
         found = found.fget if isinstance(found, property) else getattr(found, "func", found)
         file, (lines, first) = inspect.getsourcefile(found), inspect.getsourcelines(found)
     except (AttributeError, ImportError, OSError, TypeError, ValueError):

@@ -117,6 +117,17 @@ def test_ids_of_statements_lead_to_their_pages():
     assert links.led_to_statements("(`K.T3`) [K.T3](there)", {"K.T3"}) == "([K.T3](/statements/K.T3.md)) [K.T3](there)"
 
 
+def test_the_source_of_a_function_beside_a_module_of_its_name_is_the_function():
+    source_of = tool("source_links").source_of
+    for module, name in (
+        ("fairalloc.simulation", "arrivals"),
+        ("fairalloc.benchmarks", "report"),
+        ("fairalloc", "Instance.replace"),
+    ):
+        first = int(re.search(r"#L(\d+)-", source_of(module, name))[1])
+        assert first > 0  # a module's lines begin at 0
+
+
 def test_pictures_of_the_pages_are_there():
     docs = ROOT / "docs"
     pages = [*docs.glob("*.md"), ROOT / "README.md"]
