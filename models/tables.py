@@ -85,7 +85,7 @@ class Grid:
         from rich.console import Console
 
         out = io.StringIO()
-        console = Console(file=out, width=width(), highlight=False, markup=False, force_jupyter=False)  # text in notebooks too
+        console = Console(file=out, width=width(), highlight=False, markup=False, force_terminal=False, force_jupyter=False)
         if self.title:
             console.print(printable(self.title), soft_wrap=True)
         console.print(self)

@@ -175,3 +175,8 @@ def test_a_report_holds_odd_names(form, written):
     text = report_text(summary_of([record(method=name, case=name, mechanism=name) for name in NASTY]), form)
     assert written in text
     assert form in ("csv", "json", "latex") or "<b>" not in text
+
+
+def test_text_of_a_table_has_no_colours_where_a_notebook_forces_them(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as Jupyter's kernels do: the text may go to a file or a page
+    assert "\x1b" not in Grid("", ["user", "tasks"], [["u1", "2"]]).text()
