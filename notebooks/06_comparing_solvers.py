@@ -294,7 +294,8 @@ axes = fa.plots.front(drawn)
 # The same for whole suites, with a page of tables and figures that needs no network:
 #
 # ```sh
-# fairalloc bench run first                                   # published examples, generated families, real workloads
+# # published examples, generated families, real workloads
+# fairalloc bench run first
 # fairalloc bench run 'cases/*.json' -m drfh --method mine.py:one_program --method highs:leximin
 # fairalloc bench report results/first.sqlite --format html --output first.html
 # ```

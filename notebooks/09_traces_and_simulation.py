@@ -191,10 +191,10 @@ report.numbers_table(outcomes[1])
 #
 # ```sh
 # fairalloc simulate --list
-# fairalloc simulate K.Fig9 K.Fig10 --jobs 2                        # full size; killed runs resume
-# fairalloc simulate K.Fig7 --mechanisms mine.py:Rule               # a mechanism of your own beside K's
-# fairalloc simulate W.Fig6 --mechanisms slots mine.py:MostRoom     # a scheduler of your own beside slots
-# fairalloc simulate --small --format html > experiments.html       # one page that needs no network
+# fairalloc simulate K.Fig9 K.Fig10 --jobs 2                    # full size; killed runs resume
+# fairalloc simulate K.Fig7 --mechanisms mine.py:Rule           # a mechanism of your own beside K's
+# fairalloc simulate W.Fig6 --mechanisms slots mine.py:MostRoom # a scheduler of your own beside slots
+# fairalloc simulate --small --format html > experiments.html   # one page that needs no network
 # ```
 #
 # What the full runs found is in docs/EXPERIMENTS.md.
