@@ -637,7 +637,7 @@ def test_answers_of_models_are_kept_until_there_are_too_many(monkeypatch):
 
     assert [answer(content) for content in (b"1", b"2", b"2", b"3")] == [proved] * 4
     assert list(gap_of_given._KEPT) == [b"2", b"3"]
-    assert asked == [None] * 3
+    assert asked == [np.inf] * 3
     answer(b"4", Limits(deadline=10.0, clock=lambda: 4.0))
     assert asked[3] == 6.0
     late = proved.noted(residuals={"definition": 1.1e-6}, message="it was late")
