@@ -20,13 +20,8 @@ from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.cells import cells_of, columns_of, evidence
 from fairalloc.theorems.checkers import answers
 from fairalloc.theorems.checkers.answers import over_answers
-from fairalloc.theorems.checkers.game import (
-    ALGORITHM,
-    _gains_of_all,
-    about_equilibria,
-    about_ps_dsf,
-    misreporting_for_every_choice,
-)
+from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
+from fairalloc.theorems.checkers.game import ALGORITHM, about_equilibria, about_ps_dsf
 from fairalloc.theorems.checkers.properties import property_judge
 from fairalloc.theorems.claims import claim
 from fairalloc.theorems.pages import statement_page
@@ -122,12 +117,11 @@ def test_one_server_has_one_equilibrium_also_where_it_is_irrational():
 def test_a_misreport_is_judged_for_every_choice():
     """Between answers with 3 and with 4 tasks a user that reports the truth gains by some choices and loses by others."""
     none = Misreport((0,), (((F(2), F(1)),),), (None,))
-    verdict = misreporting_for_every_choice(Case(TWO, none), lambda instance: solve(instance, "ps-dsf", "exact"))
+    verdict = gaining_for_every_choice(Case(TWO, none), lambda instance: solve(instance, "ps-dsf", "exact"))
     assert verdict.finding() == "holds for some"
-    single = Case(Instance([[2, 1], [1, 3]], [[6, 6]]), Misreport((0,), (((F(2), F(2)),),), (None,)))
-    verdict = misreporting_for_every_choice(single, lambda instance: solve(instance, "ps-dsf", "exact"))
-    assert verdict.finding() == "holds for all"
-    assert _gains_of_all(Case(TWO, none), TWO, 0, 6) == (F(-1, 3), F(1, 3))
+    chosen = [allocation(TWO, *x) for x in ((3, 0, 0, 3), (2, 2, 2, 2))]
+    verdict = gaining_for_every_choice(Case(TWO, none), lambda _: chosen.pop(0))
+    assert (verdict.finding(), verdict.margin) == ("holds for some", float(F(-1, 3))), "by one choice it gains"
 
 
 DOUBLED = (((F(2),),),)

@@ -88,12 +88,15 @@ def optimum(cost: Sequence[Any], rows: Sequence[Any], sides: Sequence[Any]) -> A
 
 
 def about_mechanism(mechanism: str | Mechanism, judge: Judge) -> Routes:
-    """How a statement about a mechanism is tried and confirmed; a violation in floating point must be confirmed in
-    rationals.
+    """How a statement about a mechanism is tried and confirmed."""
+    return confirmed_at_once(attempted(mechanism, judge), proved(mechanism, judge))
+
+
+def confirmed_at_once(quick: Callable[[Case], Verdict], exact: Callable[[Case], Verdict]) -> Routes:
+    """Routes by which a violation in floating point must be confirmed in rationals.
 
     The search climbs to numbers of very different size, where a millionth of one user's tasks is many of another's.
     """
-    quick, exact = attempted(mechanism, judge), proved(mechanism, judge)
 
     def trial(case: Case) -> Verdict:
         verdict = quick(case)

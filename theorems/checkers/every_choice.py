@@ -15,10 +15,15 @@ from fairalloc.analysis.solution_sets import UNLISTED
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
+from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.answers import set_of
 from fairalloc.theorems.checkers.trials import Answer, Undecided
+
+LARGEST_CONFIRMED = 8
+"""Arcs up to which all PS-DSF allocations are listed where there are at most two resources: seconds."""
 
 CHOSEN = (*UNLISTED, "njc", "ps-dsf", "ps-dsf-tdm")
 """Mechanisms of which this is asked: several answers, which are listed or are optima of a linear program."""
@@ -26,7 +31,8 @@ CHOSEN = (*UNLISTED, "njc", "ps-dsf", "ps-dsf-tdm")
 
 def gaining_for_every_choice(case: Case, answer: Answer) -> Verdict:
     """Every member of the coalition gains, whatever answers to the truth and to the reports are chosen."""
-    assert case.misreport is not None
+    if case.misreport is None:
+        raise NotApplicable("nobody misreports")
     honest, reported = answer(case.instance), answer(case.reported)
     found = misreporting(case.instance, case.misreport, lambda _: reported, honest=honest)
     if found.holds is not False:
@@ -53,7 +59,8 @@ def _extreme(allocation: Allocation, truth: Instance, n: int, sign: int) -> Frac
             raise Undecided("a linear program was not solved")
         value: Fraction = sign * best.value
     else:
-        found = set_of(instance, allocation.mechanism, allocation.parameters)
+        largest = LARGEST_CONFIRMED if instance.R <= 2 else LARGEST
+        found = set_of(instance, allocation.mechanism, allocation.parameters, largest)
         if found is None:
             raise Undecided("the answers are not listed")
         values = [sum((w * v for w, v in zip(worth, x, strict=True)), Fraction(0)) for x in found.vertices]

@@ -2,12 +2,11 @@
 
 PS-DSF allocations and equilibria for alpha != 1 need not be unique. A mechanism has a property if every one of them does: on
 instances whose answers can be listed all of them are judged (answers.py), on others the one that the method gives, and one that
-violates the property refutes it. For misreports see `misreporting_for_every_choice`.
+violates the property refutes it. For misreports see every_choice.py.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from operator import truediv
@@ -19,21 +18,19 @@ from fairalloc.analysis.certificates.construct import certify
 from fairalloc.analysis.certificates.game_certificate import ExactServer
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.properties.strategyproofness import gains, useful
-from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
+from fairalloc.analysis.verdict import FOR_ALL, Verdict, for_the_answer_of
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import bottleneck_gap
-from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
-from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
-from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
+from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.answers import has_one, over_answers, set_of
-from fairalloc.theorems.checkers.common import certified, holdings_of, maximum_worth, verdict_of
+from fairalloc.theorems.checkers.answers import has_one, over_answers
+from fairalloc.theorems.checkers.common import certified, confirmed_at_once, holdings_of, maximum_worth, verdict_of
+from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
 from fairalloc.theorems.checkers.trials import (
     Answer,
     Judge,
@@ -50,15 +47,7 @@ from fairalloc.theorems.checkers.trials import (
     width,
 )
 
-F = Fraction
-
 ALGORITHM = "psdsf-algorithm-1"
-
-SHORT = 10
-"""Characters of a fraction that a sentence has in full."""
-
-LARGEST_CONFIRMED = 8
-"""Arcs up to which a gain by a misreport is confirmed over all PS-DSF allocations, with two resources: seconds."""
 
 
 # ---- equilibria for given parameters ----------------------------------------------------------------------------------
@@ -207,13 +196,13 @@ def about_ps_dsf(judge: Judge, name: str = "") -> Routes:
         x = proof_of(certify(solve(instance, "ps-dsf", ALGORITHM))).x
         return rational_allocation(instance, x, "ps-dsf", "certificate")
 
-    return Routes(attempted("ps-dsf", judge, ALGORITHM), lambda case: decided(judge, case, answer, "certificate"))
+    return confirmed_at_once(attempted("ps-dsf", judge, ALGORITHM), lambda case: decided(judge, case, answer, "certificate"))
 
 
 def about_several(mechanism: str, judge: Judge, name: str) -> Routes | None:
     """How a statement about a registered mechanism of the game is tried and confirmed over its answers; None for another one."""
     if mechanism == "ps-dsf":
-        return about_ps_dsf(misreporting_for_every_choice if name == "strategyproofness" else judge, name)
+        return about_ps_dsf(gaining_for_every_choice if name == "strategyproofness" else judge, name)
     return about_equilibria(judge, name) if mechanism == "alpha-pf-vds" else None
 
 
@@ -229,75 +218,6 @@ def least_served(case: Case, answer: Answer) -> Verdict:
     return verdict_of(
         h, "least share", worst, f"somebody has {float(worst):.3g} of a server on which another has a smaller share"
     )
-
-
-def misreporting_for_every_choice(case: Case, answer: Answer) -> Verdict:
-    """A misreport counts only if the user's worst PS-DSF allocation after it is better than its best one before it.
-
-    These two are found in the list of all allocations where there is one, else as optima of the mixed-integer program of
-    ps_dsf.py, whose patterns are then solved in rationals; to confirm both are asked, and must agree. The margin is the smaller
-    of the gain between these two and the gain between the method's own answers. Where the user gains by the method's choice and
-    not by every one, or the other way round, the verdict is "for some" choices.
-    """
-    if case.misreport is None:
-        raise NotApplicable("nobody misreports")
-    honest, reported = answer(case.instance), answer(case.reported)
-    (n,) = case.misreport.users
-    gain = gains(case.instance, case.misreport, honest, reported)[0][n]
-    h, user = holdings_of(honest), honest.instance.users[n]
-    confirming = h.exact and gain > 0 and case.instance.R <= 2
-    every = _gains_of_all(case, reported.instance, n, LARGEST_CONFIRMED if confirming else LARGEST)
-    if not gain > (0 if h.exact else TOLERANCE):
-        verdict = verdict_of(h, "strategyproofness", gain, f"user {user!r} gains nothing")
-        known = for_the_answer_of(ALGORITHM) if every is None else FOR_ALL if every[1] <= 0 else FOR_SOME
-        return replace(verdict, answers=known)
-    hard = float(every[0]) if every is not None and not h.exact else _hard_gain(case, h, reported.instance, n)
-    if every is not None and h.exact and hard != every[0]:
-        raise Undecided("the mixed-integer program and the list of all PS-DSF allocations disagree")
-    more = hard * h.alone[n]
-    tasks = str(more) if h.exact and len(str(more)) < SHORT else f"{float(more):.3g}"
-    sentence = f"by misreporting, user {user!r} runs {tasks} tasks more in its worst allocation than in its best before"
-    verdict = verdict_of(h, "strategyproofness", min(gain, hard), sentence)
-    return replace(verdict, answers=FOR_ALL if verdict.holds is False and every is not None else FOR_SOME)
-
-
-def _gains_of_all(case: Case, reported: Instance, n: int, largest: int) -> tuple[Fraction, Fraction] | None:
-    """The least and the largest gain of user n over all PS-DSF allocations before and after; None where they are not listed."""
-    assert case.misreport is not None
-    sets = set_of(case.instance, "ps-dsf", largest=largest), set_of(reported, "ps-dsf", largest=largest)
-    if sets[0] is None or sets[1] is None:
-        return None
-    before, after = ([rational_allocation(one.instance, x, "ps-dsf") for x in one.vertices] for one in sets if one is not None)
-    given = [gains(case.instance, case.misreport, before[0], one)[0][n] for one in after]
-    had = [gains(case.instance, case.misreport, one, after[0])[0][n] for one in before]
-    return min(given) + min(had) - given[0], max(given) + max(had) - given[0]
-
-
-def _hard_gain(case: Case, h: Holdings, reported: Instance, n: int) -> Any:
-    """The gain of user n between the optima of two mixed-integer programs."""
-    assert case.misreport is not None
-    ends = _extreme(case.instance, n, None, True), _extreme(reported, n, case.instance, False)
-    before, after = ends if h.exact else (replace(one, x_exact=None) for one in ends)
-    return gains(case.instance, case.misreport, before, after)[0][n]
-
-
-def _extreme(instance: Instance, n: int, truth: Instance | None, most: bool) -> Allocation:
-    """The PS-DSF allocation in which user n runs most, or the one whose bundle is worth least to it by its true demands."""
-    import cvxpy as cp
-
-    problem = PsDsf().write_cvxpy(instance)
-    (x,) = (v for v in problem.variables() if v.name() == "x")
-    worth = useful(instance, instance if truth is None else truth, n, n)
-    goal = cp.Maximize(worth @ x) if most else cp.Minimize(worth @ x)
-    program = cp.Problem(goal, problem.constraints)
-    program.solve(solver=cp.HIGHS, mip_feasibility_tolerance=1e-9)
-    if x.value is None:
-        raise Undecided(f"the mixed-integer program ended {program.status}")
-    point = np.maximum(x.value, 0.0)
-    exact = exact_levels(instance, point)
-    if exact is None:
-        raise Undecided("the pattern of the mixed-integer program has no solution in rationals")
-    return rational_allocation(instance, exact, "ps-dsf")
 
 
 # ---- trade-offs -----------------------------------------------------------------------------------------------------
