@@ -9,7 +9,7 @@ A cell also takes what statements about other cells say: alpha-pf-vds has the an
 nb at alpha = 1 (SAME); and one property implies another (implications.py).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -169,16 +169,11 @@ def row_of(item: Statement) -> str:
     return "-in-".join(filter(None, (item.property, item.hypotheses.reports)))
 
 
-def evidence(
-    statements: Mapping[str, Statement], findings: Mapping[str, Finding], keep: Callable[[Statement], bool] = lambda _: True
-) -> dict[tuple[str, str], list[Evidence]]:
-    """What was found about each (mechanism, property).
-
-    `keep` says which statements count.
-    """
+def evidence(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> dict[tuple[str, str], list[Evidence]]:
+    """What was found about each (mechanism, property)."""
     found: dict[tuple[str, str], list[Evidence]] = {}
     for item in statements.values():
-        if item.mechanism and item.property and item.id in findings and keep(item):
+        if item.mechanism and item.property and item.id in findings:
             found.setdefault((item.mechanism, row_of(item)), []).append(Evidence(item, findings[item.id]))
     return found
 

@@ -31,6 +31,7 @@ from fairalloc.theorems.cells import (
     evidence,
 )
 from fairalloc.theorems.printed import PRINTED, PrintedTable
+from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status, described
 
@@ -374,22 +375,22 @@ def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str
 
 def comparison(table: PrintedTable, statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
     """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined."""
-    cells = evidence(statements, findings, lambda item: item.table == table.id)
+    cells = evidence({name: item for name, item in statements.items() if item.table == table.id}, findings)
+    about = (item for item in all_statements().values() if item.table == table.id)
+    printed = {(item.mechanism, item.property): not item.wants_violation for item in about}
     rows, links = [], {}
     for i, name in enumerate(table.properties):
         row = [name]
         for k, mechanism in enumerate(table.mechanisms, start=1):
             found = cells.get((mechanism, name), [])
-            row.append(_compared(table.marks.get((mechanism, name)), found))
+            row.append(_compared(printed[mechanism, name], found))
             if found:
                 links[i, k] = next((e for e in found if e.violated), found[0]).statement.id
         rows.append(row)
     return Grid(f"{table.place}: {table.setting}", ["property", *table.mechanisms], rows, (), links)
 
 
-def _compared(printed: bool | None, found: Sequence[Evidence]) -> str:
-    if printed is None:
-        return ""
+def _compared(printed: bool, found: Sequence[Evidence]) -> str:
     said = f"{'✓' if printed else '✗'} printed, "
     decided = [e for e in found if e.violated is not None]
     if not decided:
