@@ -168,7 +168,6 @@ trials: dict[str, Routes] = {
     "K.C3": game.about_equilibria(game.limit_rate),
     "K.L1": once(problem_3.complementary),
     "K.T6": once(problem_3.stationary),
-    "K.4.4.bounded": Routes(problem_1.bounded_multipliers, checked("K.4.4.bounded")),
     **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
     "K.T7": once(
         game.missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")
@@ -191,6 +190,5 @@ trials: dict[str, Routes] = {
     "K.6.2.utilisation.positive": game.not_rising_in_alpha(game.utilisation, (1, 3)),
     "K.6.2.deviation": game.not_rising_in_alpha(_deviation),
     "K.E58": game.about_ps_dsf(game.least_served),
-    "K.5.1.eligible": Routes(problem_1.projection_moves_eligible, checked("K.5.1.eligible")),
     "K.6.3.proportional": once(_almost_proportional),
 }

@@ -89,10 +89,6 @@ TABLE4 = {
 
 
 def _table3(n: int, case: Case) -> Sequence[Row]:
-    def rows(case: Case) -> Sequence[Row]:
-        allowed = case.instance.placement[n]
-        return [(f"class {'ABCD'[i]}", TABLE3[n][i], monopoly(case.instance, n, i) if allowed[i] else F(0)) for i in range(4)]
-
     allowed = case.instance.placement[n]
     return [(f"class {'ABCD'[i]}", TABLE3[n][i], monopoly(case.instance, n, i) if allowed[i] else F(0)) for i in range(4)]
 
