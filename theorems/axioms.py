@@ -36,6 +36,9 @@ DOMAIN = Hypotheses(no_idle_server=True, users=2)
 PROVED, CONDITIONAL, TRIED, UNKNOWN, IN_FLOATS, VIOLATED = range(6)
 """How much is known, the best first."""
 
+DECISIVE = (PROVED, VIOLATED, CONDITIONAL, TRIED, IN_FLOATS, UNKNOWN)
+"""The same, what decides first."""
+
 SYMBOLS = ("✓", "±", "○", "?", "~", "✗")
 
 ONE_SERVER = ("same demands", "one server")
@@ -95,12 +98,8 @@ def known_of(column: Column, axiom: str, size: Size, found: Found) -> AxiomFindi
     """What the implications and the statements say."""
     if why := follows(column.mechanism, axiom, _harmless(size, axiom)):
         return AxiomFinding(PROVED, f"follows from the definition: {why}")
-    best = _of_the_same(column, axiom, size, found)
-    for one, may_hold, may_fail in _about(column, axiom, found):
-        made = _of_statement(one.within(column.family), axiom, size)
-        admitted = made.level == UNKNOWN or (may_fail if made.level >= IN_FLOATS else may_hold)
-        best = min(best, made, key=_strength) if admitted else best
-    return best
+    made = [_of_the_same(column, axiom, size, found), *_of_statements(column, axiom, size, found)]
+    return min(made, key=lambda one: DECISIVE.index(one.level))
 
 
 def _of_the_same(column: Column, axiom: str, size: Size, found: Found) -> AxiomFinding:
@@ -112,19 +111,16 @@ def _of_the_same(column: Column, axiom: str, size: Size, found: Found) -> AxiomF
     return known if known.level == UNKNOWN else replace(known, sentence=f"it has the tasks of {name}: {known.sentence}")
 
 
-def _strength(made: AxiomFinding) -> int:
-    """What decides comes first, then how much is known."""
-    return (PROVED, VIOLATED, CONDITIONAL, TRIED, IN_FLOATS, UNKNOWN).index(made.level)
-
-
-def _about(column: Column, axiom: str, found: Found) -> Iterator[tuple[Evidence, bool, bool]]:
-    """The statements about it, and whether they can say that it holds, and that it fails: by stronger and by weaker axioms."""
+def _of_statements(column: Column, axiom: str, size: Size, found: Found) -> Iterator[AxiomFinding]:
+    """What statements about it say: that it holds, also by stronger axioms, or that it fails, also by weaker ones."""
     stronger = {arrow.premise for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.conclusion == axiom}
     weaker = {arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.premise == axiom}
     for name in (axiom, *sorted(stronger), *sorted(weaker)):
         for one in found.get((column.mechanism, name), ()):
-            if not column.family or column.family in families_of(one.statement):
-                yield one, name not in weaker, name not in stronger
+            if column.family in ("", *families_of(one.statement)):
+                made = _of_statement(one.within(column.family), axiom, size)
+                if made.level == UNKNOWN or name not in (stronger if made.level >= IN_FLOATS else weaker):
+                    yield made
 
 
 def _of_statement(one: Evidence, axiom: str, size: Size) -> AxiomFinding:

@@ -14,8 +14,8 @@ from fairalloc.theorems.claims import ENDLESS, claim
 from fairalloc.theorems.matrix import Matrix
 from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.search.laboratory import verify
-from fairalloc.theorems.search.our_cells import OURS, cell_statements
-from fairalloc.theorems.search.witnesses import on_record, packaged
+from fairalloc.theorems.search.our_cells import cell_statements
+from fairalloc.theorems.search.witnesses import everything, on_record
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
 
@@ -66,8 +66,7 @@ def property_matrix(
     for item in items.values():
         for name, given in asked.items():
             chosen |= _about(item, given, name, hypotheses, chosen)
-    records = packaged(), packaged(OURS)
-    told = {key: on_record(one, records[one.paper == "ours"]) for key, one in chosen.items()}
+    told = {key: on_record(one, everything()) for key, one in chosen.items()}
     known = {key: found for key, found in told.items() if found.status != Status.NOT_DECIDED}
     left = [one for key, one in chosen.items() if key not in known]
     findings = {**known, **verify(left, limit, seed, 1, trials=trials)}

@@ -21,8 +21,8 @@ from fairalloc.theorems.ours import ours
 from fairalloc.theorems.pages import Writing, case_code, statement_page
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import PAPERS, all_statements, misprints
-from fairalloc.theorems.search.our_cells import OURS, known_cells
-from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged
+from fairalloc.theorems.search.our_cells import known_cells
+from fairalloc.theorems.search.witnesses import WitnessRecord, everything, on_record, packaged
 from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import MEANINGS, READINGS, with_reading
@@ -123,7 +123,7 @@ def _page(item: Statement, known: WitnessRecord) -> str:
 def _own_page(name: str, cells: Mapping[str, Statement]) -> str:
     """Our own claims about a mechanism, one after the other, each with an anchor."""
     own = [item for item in cells.values() if item.paper == "ours" and item.mechanism == name]
-    parts = [f"({_anchor(item.id)})=\n{_a_level_down(_page(item, packaged(OURS)))}" for item in own]
+    parts = [f"({_anchor(item.id)})=\n{_a_level_down(_page(item, everything()))}" for item in own]
     return "\n".join(["---\norphan: true\n---\n", f"# Our own claims about {name}\n", *parts])
 
 

@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from shutil import get_terminal_size
@@ -36,8 +35,8 @@ from fairalloc.theorems.reader import MISPRINT, Misprint
 from fairalloc.theorems.registry import PAPERS, all_statements, misprints
 from fairalloc.theorems.search.changes import changes
 from fairalloc.theorems.search.laboratory import verify
-from fairalloc.theorems.search.our_cells import OURS, cell_statements, known_cells
-from fairalloc.theorems.search.witnesses import kept_witnesses, on_record, packaged, write_witnesses
+from fairalloc.theorems.search.our_cells import cell_statements, known_cells
+from fairalloc.theorems.search.witnesses import everything, kept_witnesses, on_record, write_witnesses
 from fairalloc.theorems.smt.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import READINGS, Status, with_reading
@@ -134,8 +133,6 @@ def _named(given: str, statements: Mapping[str, Any]) -> list[str]:
     return [given] if given in found else found
 
 
-_record = cache(packaged)
-
 FILTERS = ("paper", "status", "mechanism", "property", "reading")
 """The options that choose statements."""
 
@@ -143,7 +140,7 @@ FILTERS = ("paper", "status", "mechanism", "property", "reading")
 def _value(item: Any, name: str) -> str:
     """What a filter looks at; the status is the word of the record, of a refutation without its reading."""
     if name == "status":
-        return MISPRINT if isinstance(item, Misprint) else on_record(item, _record(), again=False).status.value
+        return MISPRINT if isinstance(item, Misprint) else on_record(item, everything(), again=False).status.value
     return str(getattr(item, name, ""))
 
 
@@ -234,8 +231,7 @@ def _show(options: argparse.Namespace) -> None:
 
     asks = any(word.partition(".")[0] == "ours" for word in options.named)  # our own claims about cells of the matrix
     for item in _asked(options, _known() | (cell_statements() if asks else {})).values():
-        found = packaged(OURS) if item.paper == "ours" else _record()
-        emit(printable((item.page() if isinstance(item, Misprint) else statement_page(item, found)) + "\n"))
+        emit(printable((item.page() if isinstance(item, Misprint) else statement_page(item, everything())) + "\n"))
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -258,7 +254,7 @@ def _export(options: argparse.Namespace) -> None:
 
     chosen = _asked(options, all_statements()) if options.format == "bibtex" else _able(options, ARGUMENTS.__contains__)
     for item in chosen.values():
-        emit(statement_text(item, on_record(item, _record(), again=False).status, options.format))
+        emit(statement_text(item, on_record(item, everything(), again=False).status, options.format))
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -273,7 +269,7 @@ def _list(options: argparse.Namespace) -> None:
 def _status_word(item: Statement | Misprint) -> str:
     if isinstance(item, Misprint):
         return MISPRINT
-    return with_reading(item, on_record(item, _record(), again=False).status).replace(Status.IN_FLOATS, "in floating point")
+    return with_reading(item, on_record(item, everything(), again=False).status).replace(Status.IN_FLOATS, "in floating point")
 
 
 def _numbers(options: argparse.Namespace) -> None:
@@ -419,7 +415,7 @@ def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
         lines += wrap(line, 130, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) if left else []
     registered = {name: one for name, one in findings.items() if statements[name].paper in PAPERS}
     if registered:
-        lines += ["", "Changed against the record:", *(list(changes(statements, registered, _record())) or ["nothing"])]
+        lines += ["", "Changed against the record:", *(list(changes(statements, registered, everything())) or ["nothing"])]
     return "\n" + _summary(statements, findings).text() + "".join(f"{printable(line)}\n" for line in lines)
 
 

@@ -25,9 +25,9 @@ from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search import our_cells
-from fairalloc.theorems.search.our_cells import ENOUGH, OURS, known_cells
+from fairalloc.theorems.search.our_cells import ENOUGH, known_cells
 from fairalloc.theorems.search.search import Limit, Search, seeded
-from fairalloc.theorems.search.witnesses import WitnessRecord, kept_witnesses, packaged, verify_witness
+from fairalloc.theorems.search.witnesses import OURS, WitnessRecord, kept_witnesses, packaged, verify_witness
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import Status
 
@@ -456,7 +456,7 @@ def test_no_search_refutes_what_we_prove(key):
 @pytest.mark.parametrize("key", ["ours.asset.pareto", "ours.uniform.pareto"])
 def test_the_search_of_our_claims_fills_a_record(key, tmp_path, monkeypatch):
     monkeypatch.setattr(our_cells, "ENOUGH", 25)
-    monkeypatch.setattr(our_cells, "packaged", lambda name="": WitnessRecord())
+    monkeypatch.setattr(our_cells, "everything", WitnessRecord)
     (finding,) = our_cells.fill(tmp_path / "ours.json", [key], seconds=2)
     kept = kept_witnesses(tmp_path / "ours.json")
     holds = key == "ours.asset.pareto"

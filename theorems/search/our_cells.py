@@ -22,7 +22,7 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import concluded, confirmed_case, counts
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.steps import measure
-from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged, write_witnesses
+from fairalloc.theorems.search.witnesses import everything, on_record, write_witnesses
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status
 
@@ -33,35 +33,25 @@ ENOUGH = 2000
 SMALL = (Fraction(1, 4), Fraction(1, 20), Fraction(1, 100))
 """What a demand of 0 becomes."""
 
-OURS = "ours.json"
-"""The file of the record, beside this one."""
 
-
-def cell_statements(mine: WitnessRecord | None = None) -> dict[str, Statement]:
+def cell_statements() -> dict[str, Statement]:
     """The statements about cells of the matrix, those of the papers and then ours of which something is on record."""
-    searched = (mine or packaged(OURS)).searched
     papers = {key: item for key, item in all_statements().items() if item.mechanism and item.property}
-    return papers | {key: item for key, item in ours().items() if item.proof or key in searched}
+    return papers | {key: item for key, item in ours().items() if item.proof or key in everything().searched}
 
 
 def known_cells() -> tuple[dict[str, Statement], dict[str, Finding]]:
     """The statements about cells of the matrix, with what is on record of them."""
-    record, mine = packaged(), packaged(OURS)
-    statements = cell_statements(mine)
-    return statements, {key: _recorded(item, record, mine) for key, item in statements.items()}
+    statements = cell_statements()
+    return statements, {key: on_record(item, everything(), again=False) for key, item in statements.items()}
 
 
 @cache
 def known_cases(mechanism: str, name: str) -> list[tuple[str, Case]]:
     """The witnesses on record against a property of a mechanism, with the ids of the statements."""
-    record, mine = packaged(), packaged(OURS)
-    about = [item for item in cell_statements(mine).values() if (item.mechanism, item.property) == (mechanism, name)]
-    cases = [(item.id, _recorded(item, record, mine).case) for item in about]
+    about = [item for item in cell_statements().values() if (item.mechanism, item.property) == (mechanism, name)]
+    cases = [(item.id, on_record(item, everything(), again=False).case) for item in about]
     return [(key, case) for key, case in cases if case is not None]
-
-
-def _recorded(item: Statement, record: WitnessRecord, mine: WitnessRecord) -> Finding:
-    return on_record(item, mine if item.paper == "ours" else record, again=False)
 
 
 def fill(path: str | Path, keys: Iterable[str] = (), seconds: float = 60.0, seed: int = 0) -> list[Finding]:
@@ -122,8 +112,7 @@ def _hints(item: Statement) -> Iterator[Case]:
     if item.hypotheses.instances is not None:
         return
     about = {key for key, one in {**all_statements(), **ours()}.items() if one.property == item.property}
-    kept = [one for record in (packaged(), packaged(OURS)) for one in record.witnesses if one["statement"] in about]
-    cases = [parse_case(one["case"]) for one in kept]
+    cases = [parse_case(one["case"]) for one in everything().witnesses if one["statement"] in about]
     names, values = [*item.hypotheses.parameters], item.hypotheses.parameters.values()
     cases += [_without_zeros(case, small) for case in cases for small in SMALL if item.hypotheses.positive]
     for case, chosen in product(cases, product(*values)):

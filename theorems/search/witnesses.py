@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,6 +24,9 @@ from fairalloc.theorems.statement import Finding, Statement, answers_known, pars
 from fairalloc.theorems.status import Status, status_of
 
 SCHEMA = "fairalloc-witnesses/1"
+OURS = "ours.json"
+"""The file of the record of our own claims, beside this one."""
+
 SAME = 1e-4
 """Relative difference of a margin from answers of residual 1e-9, whose tasks differ by its root; rational margins are equal."""
 
@@ -90,8 +94,15 @@ class WitnessRecord:
 
 
 def packaged(name: str = "witnesses.json") -> WitnessRecord:
-    """What comes with the package: of the statements of the papers, or in "ours.json" of our own claims (ours.py)."""
+    """What comes with the package: of the statements of the papers, or in OURS of our own claims (ours.py)."""
     return _read(json.loads(packaged_text(f"search/{name}")), name)
+
+
+@cache
+def everything() -> WitnessRecord:
+    """What comes with the package, of the papers' statements and of our own claims."""
+    papers, ours = packaged(), packaged(OURS)
+    return WitnessRecord([*papers.witnesses, *ours.witnesses], papers.searched | ours.searched)
 
 
 def kept_witnesses(path: str | Path) -> WitnessRecord:
