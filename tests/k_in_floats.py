@@ -669,6 +669,7 @@ SECOND = {
     "K.L1": complementary,
     "K.T6": stationary,
     "K.E105": omega_in_floats,
+    "K.5.1.eligible": projection_in_floats,
     "K.T7.bottleneck": unique_by_two_methods,
     "K.E104.equal": price_by_104_in_floats,
     "K.E110": projection_descends,
@@ -681,7 +682,6 @@ SECOND = {
 
 EXACT = {
     "K.4.4.bounded": bounded_by_program,
-    "K.5.1.eligible": projection_in_floats,
     "K.E111": descent_by_price,
     "K.E48": stay_complementary,
     "K.E104": price_by_104_in_floats,

@@ -77,16 +77,27 @@ def _lemma1(case: Case) -> Verdict:
     return exact_verdict("lemma", worst, "non-wasteful and in proportion to the demand are not the same")
 
 
-def _share_2(case: Case) -> Verdict:
-    """(2): N_il D_ir* = min_r A_ilr / d_ir, with d_ir = D_ir / D_ir*; A_ir and D_ir are parts of the pool."""
-    (pool,), off = case.instance.exact.capacities, []
+def _bundles_of_tasks(case: Case) -> list[tuple[Fraction, list[Fraction], list[Fraction]]]:
+    """For each user with tasks on the one server: tasks, A_ir in parts of the pool, and D_ir."""
+    (pool,), made = case.instance.exact.capacities, []
     for n, x in zip(case.instance.arcs.user.tolist(), case.points[0], strict=True):
         D = [d / c for d, c in zip(case.instance.exact.demands[n][0], pool, strict=True)]
-        A = [x * v for v in D]
-        off += [abs(alone(D, A) * max(D) - alone([v / max(D) for v in D], A))] if x else []
-    if not off:
+        made += [(x, [x * v for v in D], D)] if x else []
+    if not made:
         raise NotApplicable("nobody runs a task")
-    return exact_verdict("formula", max(off), f"the two sides of (2) differ by {max(off)}")
+    return made
+
+
+def _share_2(case: Case) -> Verdict:
+    """(2): N_il D_ir* = min_r A_ilr / d_ir, with d_ir = D_ir / D_ir*."""
+    worst = max(abs(alone(D, A) * max(D) - alone([v / max(D) for v in D], A)) for _, A, D in _bundles_of_tasks(case))
+    return exact_verdict("formula", worst, f"the two sides of (2) differ by {worst}")
+
+
+def _tasks_of_share(case: Case) -> Verdict:
+    """N_il = g_il D_ir* as the appendix prints it, for A_il = g_il d_i."""
+    worst = max(abs(x - max(A) * max(D)) / x for x, A, D in _bundles_of_tasks(case))
+    return exact_verdict("formula", worst, f"g D* is off the number of tasks by {worst}, relative")
 
 
 def _programs(over_servers: bool, case: Case) -> Verdict:
@@ -372,6 +383,7 @@ trials: dict[str, Routes] = {
     "W.Fig3": printed_numbers(_fig3),
     "W.S3.4.low": about_mechanism("drf-per-server", _wasteful),
     "W.L1": once(_lemma1),
+    "W.L1.step": Routes(_tasks_of_share, checked("W.L1.step")),
     "W.E2": once(_share_2),
     "W.E6.printed": Routes(partial(_programs, False), checked("W.E6.printed")),
     "W.E6": once(partial(_programs, True)),
