@@ -20,7 +20,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import Rationals, exact_arcs, global_dominant_share
+from fairalloc.models.exact.rationals import Rationals, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -35,11 +35,8 @@ from fairalloc.theorems.checkers.trials import (
     once,
     proved,
 )
-from fairalloc.theorems.definitions import EXACT
-from fairalloc.theorems.definitions.allocation import feasible
-from fairalloc.theorems.definitions.per_server import equilibrium
-from fairalloc.theorems.standalone.certificates import exact_maximum
-from fairalloc.theorems.standalone.definitions import alone
+from fairalloc.theorems.standalone.certificates import by_place, exact_maximum, given
+from fairalloc.theorems.standalone.definitions import alone, bargain
 
 Row: TypeAlias = tuple[str, str, Fraction]
 """A name, the printed text, and the computed value."""
@@ -261,17 +258,12 @@ def _distance(printed: str, value: Fraction) -> Fraction:
 
 def is_nash_bargain(instance: Instance, x: Sequence[Fraction], prices: Sequence[Fraction]) -> bool:
     """Whether x is the equilibrium of the market in which income is the weight, with prices (K R,) in parts of capacity."""
-    arcs, (rows, users) = exact_arcs(instance), (range(instance.K * instance.R), instance.arcs.user.tolist())
-    names = [(n, a, int(i)) for a, (n, i) in enumerate(zip(users, instance.arcs.server, strict=True))]
-    need = {name: {row % instance.R: part for row, part in load} for name, load in zip(names, arcs.load, strict=True)}
-    room = {divmod(row, instance.R): Fraction(1) for row in rows}
-    tasks, income = arcs.tasks(x), instance.exact.weights
-    if not all(tasks):
+    problem, tasks, price = given(Case(instance))["problem"], by_place(instance, x), iter(prices)
+    rows = [[p / c if c else p for c, p in zip(row, price, strict=False)] for row in problem[1]]
+    try:
+        return bool(bargain(problem, tasks, rows))
+    except (AssertionError, ZeroDivisionError):  # x does not fit, or somebody has nothing
         return False
-    worth = {name: income[name[0]] / tasks[name[0]] for name in names}
-    y = dict(zip(names, x, strict=True))
-    paid = equilibrium(need, room, worth, y, dict(zip(room, prices, strict=True)), *EXACT)
-    return bool(feasible(need, room, y, *EXACT) and paid)
 
 
 def others_changed(instance: Instance, x: Rationals, i: int) -> tuple[Instance, Rationals]:
