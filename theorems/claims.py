@@ -9,8 +9,8 @@ A `Claim` is a `Statement` (statement.py) with the arguments it was made of, so 
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -22,16 +22,16 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import Count, Duration, Processes, Rule, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
-from fairalloc.runs.objects import ObjectKind, load_objects
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.own import is_registered, judge_of, routes
+from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.search.our_cells import known_cases
 from fairalloc.theorems.search.parallel import searched_in_a_child, searched_in_processes
 from fairalloc.theorems.search.sought import Sought
-from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.statement import Finding
 from fairalloc.theorems.status import Status
+from fairalloc.theorems.terms import ClaimTerms
 
 Text = Annotated[str, Rule(lambda value: bool(value.strip()), "a sentence")]
 
@@ -127,65 +127,8 @@ def _checked_parameters(item: Mechanism, parameters: Mapping[str, Any]) -> dict[
     return result
 
 
-@dataclass(frozen=True, eq=False)
-class Claim:
-    """A claim about a mechanism, as `claim` makes it, with the search for a violation.
-
-    Attributes
-    ----------
-    id, text : its name, and the claim in a sentence
-    mechanism : the mechanism itself
-    property : what is checked of it, as it was given
-    hypotheses : what is assumed
-    holds : "all" or "some"
-    misreports : the most users who misreport together
-    """
-
-    id: str
-    text: str
-    mechanism: Mechanism
-    property: Any
-    hypotheses: Hypotheses
-    holds: Literal["all", "some"]
-    misreports: int
-
-    def __repr__(self) -> str:
-        return f"<claim {self.id}: {self.text}>"
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what is made of it, such as the statement, whose functions a pickle cannot hold."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
-
-    @cached_property
-    def statement(self) -> Statement:
-        """The claim as `verify` and the matrix take it."""
-        named = judge_of(self.property)
-        tried = routes(self.mechanism, named, bool(self.hypotheses.parameters))
-        return Statement(
-            id=self.id,
-            text=self.text,
-            place="a claim of one's own",
-            quantifier=self.holds,
-            hypotheses=self.hypotheses,
-            misreports=self.misreports,
-            property=named.name,
-            own=not is_registered(self.mechanism),
-            trial=tried.trial,
-            confirm=tried.confirm,
-            mechanism=self.mechanism.id,
-        )
-
-    def check(self, case: Case) -> Verdict:
-        """The verdict of one case, confirmed: in rationals, or in floating point where nothing computes rational answers.
-
-        Raises
-        ------
-        InstanceError : the case does not satisfy the hypotheses
-        """
-        if not self.statement.applies_to(case):
-            lacks = ", ".join(self.hypotheses.broken(case)) or "another number of users who misreport"
-            raise InstanceError(f"the claim {self.id!r} is not about this case, which does not satisfy: {lacks}")
-        return self.statement.confirm(case)
+class Claim(ClaimTerms):
+    """A claim about a mechanism, as `claim` makes it, with the search for a violation."""
 
     @checked
     def search(
@@ -219,7 +162,7 @@ class Claim:
         finding = replace(finding, searched={**finding.searched, "seconds": time_limit})
         return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted, asked)
 
-    @cached_property
+    @property
     def sought(self) -> Sought:
         """The search of the claim in one process. It begins with the package's witnesses against the same property of the same
         mechanism. A claim about instances of one's own has none: they are not among these instances.
@@ -305,42 +248,3 @@ class ClaimResult:
 
     def __repr__(self) -> str:
         return f"<{self.claim.id}: {self.status}, {self.trials:,} cases>"
-
-
-# ---- claims in files -------------------------------------------------------------------------------------------------
-
-
-def statements_of(given: Any) -> dict[str, Statement]:
-    """The statements in a module, a namespace or a collection of claims and statements, by id.
-
-    In the order in which they are found; an object with several names counts once. InstanceError where two have the same id.
-    """
-    if isinstance(given, Claim | Statement):
-        given = [given]
-    named = given if isinstance(given, Mapping) else getattr(given, "__dict__", None)
-    values = given if named is None else [value for name, value in named.items() if not name.startswith("__")]
-    found: dict[str, Statement] = {}
-    for item in _among(values):
-        statement = item.statement if isinstance(item, Claim) else item
-        if found.setdefault(statement.id, statement) is not statement:
-            raise InstanceError(f"two claims are named {statement.id!r}, but names must be distinct: give one an id")
-    return found
-
-
-def _among(values: Iterable[Any]) -> list[Claim | Statement]:
-    """The claims and statements among values and the entries of lists."""
-    given = [item for value in values for item in (value if isinstance(value, list | tuple) else [value])]
-    return [item for item in given if isinstance(item, Claim | Statement)]
-
-
-CLAIM = ObjectKind("claim", lambda item: item if statements_of([item]) else None)
-
-
-def statements_in(file: str) -> dict[str, Statement]:
-    """The statements of all claims in FILE.py, or of that of FILE.py:NAME, by id."""
-    return statements_of(load_objects(file, CLAIM).values())
-
-
-def claims_in(file: str) -> dict[str, Claim]:
-    """The claims themselves, by id, without statements that were made otherwise."""
-    return {item.id: item for item in _among(load_objects(file, CLAIM).values()) if isinstance(item, Claim)}

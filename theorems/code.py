@@ -11,7 +11,7 @@ from fractions import Fraction
 from keyword import iskeyword
 from symtable import symtable
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
 from fairalloc.analysis.solution_sets import MULTIVALUED
@@ -25,9 +25,7 @@ from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.sources import SCRIPT, defined, is_own
-
-if TYPE_CHECKING:
-    from fairalloc.theorems.claims import Claim
+from fairalloc.theorems.terms import ClaimTerms
 
 NEAR = "1e-4"
 """What tasks in floating point may be off, relative and absolute, where the code runs again."""
@@ -36,7 +34,7 @@ OURS = ("instance", "misreport", "before", "after", "allocation", "claim", "verd
 """The names that the code gives itself."""
 
 
-def witness_code(claim: "Claim", case: Case) -> str:
+def witness_code(claim: ClaimTerms, case: Case) -> str:
     """The code of a confirmed case."""
     verdict = claim.statement.confirm(case)
     scope = _Scope()
@@ -63,7 +61,7 @@ def witness_code(claim: "Claim", case: Case) -> str:
     return "\n".join([*heads, "import fairalloc as fa", *scope.lines, "", text])
 
 
-def claim_code(claim: "Claim", scope: "_Scope | None" = None) -> str:
+def claim_code(claim: ClaimTerms, scope: "_Scope | None" = None) -> str:
     """The call that makes the claim, in which names of the scope stand for objects."""
     scope = scope or _Scope()
     parts = [repr(claim.text), f"mechanism={scope.name(claim.mechanism)}", f"property={scope.name(claim.property)}"]
@@ -76,7 +74,7 @@ def claim_code(claim: "Claim", scope: "_Scope | None" = None) -> str:
     return f"claim = fa.claim({', '.join(parts)})"
 
 
-def solved_instances(claim: "Claim", case: Case, verdict: Verdict) -> list[tuple[str, str, str, Instance]]:
+def solved_instances(claim: ClaimTerms, case: Case, verdict: Verdict) -> list[tuple[str, str, str, Instance]]:
     """Which allocations a verdict is about: their name, what they are, the code of their instance, and the instance."""
     if case.misreport is not None:
         after = ("after", "to what is reported", "misreport.reported(instance)", case.reported)

@@ -25,7 +25,7 @@ from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.theorems.certificates.store import checked, hash_of, index
 from fairalloc.theorems.certificates.written import PROOF_FORMS, proof_texts
 from fairalloc.theorems.checkers.own import claim_properties
-from fairalloc.theorems.claims import Claim, claims_in, statements_in
+from fairalloc.theorems.claims import Claim
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.coverage import CLASSES, Row, by_sentence, counts, read_paper, read_table, sentence_hash, sentences, spans
 from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
@@ -40,6 +40,7 @@ from fairalloc.theorems.search.witnesses import everything, kept_witnesses, on_r
 from fairalloc.theorems.smt.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import READINGS, Status, with_reading
+from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 from fairalloc.theorems.titles import shortened
 
 T = TypeVar("T")
@@ -419,7 +420,7 @@ def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
     return "\n" + _summary(statements, findings).text() + "".join(f"{printable(line)}\n" for line in lines)
 
 
-def _code(finding: Finding, claims: Mapping[str, Claim]) -> str:
+def _code(finding: Finding, claims: Mapping[str, ClaimTerms]) -> str:
     """The case; for a claim of one's own that it violates, all that asserts the violation, as the result of a search shows it."""
     assert finding.case is not None
     own = finding.statement in claims and _violates(finding)
@@ -433,7 +434,7 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
     return Grid("Statements by paper", ["paper", *heads], rows, right=range(1, 1 + len(heads)))
 
 
-def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, Claim]) -> str:
+def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> str:
     rows = [[name, one.status, f"{one.trials:,}", _sentence(one)] for name, one in findings.items()]
     cases = [
         Section(name, [f"{statements[name].text} {one.status}: {one.sentence}"], code=_code(one, claims), anchor=name)

@@ -18,13 +18,13 @@ from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.checkers import own
-from fairalloc.theorems.claims import statements_of
 from fairalloc.theorems.hypotheses import Hypotheses, hypothesis_words
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search import laboratory, parallel
 from fairalloc.theorems.search import search as engine
 from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.status import FLOATING_POINT
+from fairalloc.theorems.terms import statements_of
 
 
 class MostTasks(fa.Mechanism):
