@@ -74,8 +74,8 @@ IMPLIED = 1e-3
 """A violation that no residual of PREMISE explains: tasks of nb are off by about sqrt(2 PREMISE W / w_n)."""
 
 LINEAR = 1e-5
-"""Margins and tasks that a program of worst_weights.py finds against another solve: its equations hold to HiGHS' 1e-7,
-relative to tasks that may be a hundredth of what runs alone."""
+"""Tasks of a linear program against another solve: its equations hold to HiGHS' 1e-7, relative to tasks that may be a hundredth
+of what runs alone."""
 
 AMPLE = 600.0
 """Seconds that no search of a test comes near: its number of trials ends it, on any machine."""

@@ -45,7 +45,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, Tolerance, checked
 from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.own_time import own_time
 from fairalloc.solvers import METHODS, solve
 
@@ -163,18 +162,6 @@ def _runs(truth: Instance, allocation: Allocation, exact: bool, n: int) -> Any:
     """The true tasks that user n can run with the bundles it is given."""
     bundles = Holdings(allocation, exact).bundles[n : n + 1]
     return Holdings(Allocation(truth, np.zeros(truth.A)), exact).utilities(n, bundles)[0]
-
-
-def useful(reported: Instance, truth: Instance, holder: int, user: int) -> Floats:
-    """(A,) true tasks that a user could run with the resources of one task on an arc of the holder in `reported`; else 0."""
-    arcs = reported.arcs
-    own = np.zeros(len(arcs))
-    demands = {int(truth.arcs.server[a]): truth.arcs.demand[a] for a in np.flatnonzero(truth.arcs.user == user)}
-    for a in np.flatnonzero(arcs.user == holder):
-        need = demands.get(int(arcs.server[a]))
-        if need is not None:
-            own[a] = (arcs.demand[a][need > 0] / need[need > 0]).min()
-    return own
 
 
 def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLERANCE) -> Verdict:

@@ -1,1 +1,1 @@
-"""How a claim is tried: search, worst weights, shrinking, findings and witnesses."""
+"""How a claim is tried: search, shrinking, findings and witnesses."""

@@ -230,7 +230,6 @@ def counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
         "undecided": made.undecided,
         "unconfirmed": len(made.unconfirmed),
         "failed": len(made.failed),
-        "programs": made.programs,
         "time over": made.limit.elapsed >= made.limit.seconds,
     }
 

@@ -4,13 +4,12 @@
 2. From the sample with the largest margin it climbs by changing single numbers, places, misreports and parameters; a change that
    helped is repeated (pattern search).
 3. A violation in floating point counts only where `confirm` has seen it in rationals.
-4. Where a climb ends without one, and the violation is linear in the weights, a program finds the worst weights
-   (worst_weights.py); a margin below the tolerance is decided in rationals.
+4. Where a climb ends without one, a margin below the tolerance is decided in rationals.
 5. A violation is shrunk: users, servers, resources and variants are taken out and numbers replaced by simpler ones for as long as
    the violation is confirmed again after each step.
 6. Then smaller sizes are searched for a while, and what is found there is shrunk as well.
 
-Cases, rejected samples, sizes and programs are counted.
+Cases, rejected samples and sizes are counted.
 """
 
 import time
@@ -29,7 +28,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.hypotheses import MOST, draw_misreports
 from fairalloc.theorems.search.steps import STEPS, measure, random_move, simpler, with_number
-from fairalloc.theorems.search.worst_weights import worst_weights
 from fairalloc.theorems.statement import Statement
 
 SAMPLES = 16
@@ -101,7 +99,7 @@ class Search:
         """Nothing is drawn yet."""
         self.statement, self.limit, self._tell, self.most = statement, limit, tell, most
         self.rng = np.random.default_rng(seed)
-        self.trials = self.rejected = self.undecided = self.programs = 0
+        self.trials = self.rejected = self.undecided = 0
         self.unconfirmed: list[Case] = []
         self.failed: list[tuple[Case, str]] = []
         self.sizes: Counter[tuple[int, int, int]] = Counter()
@@ -165,7 +163,7 @@ class Search:
         # 2.
         top, score, found = self._climb(best, score, limit)
         # 4.
-        return found or self._at_worst_weights(top) or self._below_tolerance(top, score)
+        return found or self._below_tolerance(top, score)
 
     def _samples(self, most: tuple[int, int, int]) -> Iterator[Draft]:
         """Samples of the hypotheses; where users misreport, each true instance with several misreports."""
@@ -210,19 +208,6 @@ class Search:
         if self.smallest is None or measure(draft) < measure(self.smallest.draft):
             self.smallest = found
         return found
-
-    def _at_worst_weights(self, draft: Draft) -> Violation | None:
-        """The violation, if there is one, at the weights that a program finds worst (worst_weights.py)."""
-        statement = self.statement
-        if statement.hypotheses.equal_weights or not statement.mechanism or statement.own:
-            return None
-        case = worst_weights(draft.case(), statement.mechanism, statement.property)
-        if case is None:
-            return None
-        self.programs += 1
-        changed = Draft.of(case)
-        statement.hypotheses.impose(changed)
-        return self._tried(changed)[1]
 
     def _tried(self, draft: Draft) -> tuple[float, Violation | None]:
         """The margin of a draft, and the violation where it is a confirmed one."""
