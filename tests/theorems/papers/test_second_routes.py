@@ -30,6 +30,7 @@ from fairalloc.theorems.checkers import convergence
 from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.papers.d import allocations as allocations_d
 from fairalloc.theorems.papers.k import formulas, problem_1, problem_3
+from fairalloc.theorems.papers.k import trials as claims_k
 from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1
 from fairalloc.theorems.papers.p import trials as claims_p
@@ -258,7 +259,7 @@ def test_prices_of_resources_with_room_move():
 
 
 def test_steps_of_proofs_of_k_are_seen_to_fail(monkeypatch):
-    assert seen("K.E107", witness("K.E107")) == (False, False)
+    assert seen("K.E107", formulas.ALIKE) == (False, False)
     unlike = Case(Instance([[1], [1]], [[1], [2]]), points=((F(1, 3), F(2, 3)) * 2,), parameters={"alpha": 2, "A": 1, "B": 1})
     assert seen("K.E107", unlike) == ("", True), "users do not pay alike"
     assert seen("K.E116", witness("K.E116")) == (False, False)
@@ -529,11 +530,7 @@ def test_vertices_have_the_optima_of_linear_programs():
             assert best == pytest.approx(maximum(worth, matrix[:, here], np.ones(matrix.shape[0]), False).value, rel=SHARES)
 
 
-TWO = Case(
-    Instance([[4, 1], [1, 4]], [[8, 4], [4, 8]]),
-    points=((F(2), F(0), F(0), F(2)), (F(28, 15), F(8, 15), F(8, 15), F(28, 15))),
-    parameters={"alpha": 3},
-)
+TWO = claims_k.TIED
 APART = replace(TWO, points=(TWO.points[0], (F(1), F(0), F(0), F(1))))
 WEIGHTED = Case(Instance([[1], [1]], [[2]], weights=[1, 2]), points=((F(1), F(1)),), parameters={"alpha": 3, "A": 1, "B": 1})
 EMPTY = Case(Instance([[1]], [[1]]), points=((F(0),),))

@@ -11,21 +11,20 @@ import w_in_floats
 from fairalloc.analysis.linear import Optimum, maximum
 from fairalloc.models import Instance
 from fairalloc.models.examples.published import example
-from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k import sentences as of_k
 from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 from fairalloc.theorems.papers.k.surds import Surd
 from fairalloc.theorems.papers.p import sentences as of_p
+from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals
 from fairalloc.theorems.papers.w import trials as claims_w
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search.witnesses import packaged
 
 F = Fraction
 STATEMENTS = all_statements()
 SHARED = Case(Instance([[1], [1]], [[2]]), points=((F(1), F(1)),), parameters={"alpha": 2, "price": 1})
 UNEVEN = replace(SHARED, points=((F(1, 2), F(3, 2)),))
-HALVES = parse_case(next(w["case"] for w in packaged().witnesses if w["statement"] == "P.II-A.utilization"))
 TWO = Case(Instance([[1, 2], [2, 1]], [[2, 2], [3, 1]]), points=((F(1, 2), F(1, 4), F(1, 4), F(1, 4)),), parameters={"alpha": 2})
 
 
@@ -42,14 +41,14 @@ def larger(*args):
 
 
 def test_pareto_optimal_points_with_and_without_the_most_used():
-    assert both("P.II-A.utilization", HALVES) == (False, False)
-    assert both("P.II-A.utilization", replace(HALVES, points=((F(1), F(0)),))) == (True, True)
+    assert both("P.II-A.utilization", claims_p.HALVES) == (False, False)
+    assert both("P.II-A.utilization", replace(claims_p.HALVES, points=((F(1), F(0)),))) == (True, True)
 
 
 def test_max_min_fairness_of_other_shares(monkeypatch):
-    assert both("P.II-A.max-min", HALVES) == (True, True)
+    assert both("P.II-A.max-min", claims_p.HALVES) == (True, True)
     monkeypatch.setattr(of_p, "progressive_filling", lambda _: [F(1, 4), F(1, 4)])
-    assert both("P.II-A.max-min", HALVES) == (False, False)
+    assert both("P.II-A.max-min", claims_p.HALVES) == (False, False)
 
 
 def test_an_update_with_its_own_server_changed(monkeypatch):

@@ -20,15 +20,15 @@ from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.solvers import solve
-from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import common as judges
 from fairalloc.theorems.checkers.properties import property_judge
 from fairalloc.theorems.checkers.trials import Routes
 from fairalloc.theorems.papers.w import trials as claims_w
 from fairalloc.theorems.papers.z import extensions, printed_mechanisms, simplex_demands, utilities
+from fairalloc.theorems.papers.z import trials as claims_z
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search.witnesses import packaged
 
 F = Fraction
 STATEMENTS = {name: item for name, item in all_statements().items() if item.paper in "WZ"}
@@ -54,17 +54,6 @@ def witnesses():
         codes = re.findall(r"```python\n(.*?)```", section.split("\n## ")[0], flags=re.DOTALL)
         for name in names:
             yield from ((name, code) for code in codes)
-
-
-def witness(name):
-    return parse_case(next(one for one in packaged().witnesses if one["statement"] == name)["case"])
-
-
-HELPING = Case(
-    Instance([[[1, 0, 0]], [[0, 1, 0], [0, 0, 1]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
-    Misreport((1, 2), (((F(0), F(1), F(0)),), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
-)
-"""User 3 runs one task by either report, on resources of user 1 instead of user 2; both conceal a way that they have."""
 
 
 def exactly(*tasks):
@@ -140,7 +129,7 @@ def test_one_pool_is_told_from_two_servers():
 
 def test_a_misreport_that_helps_another_is_seen_by_the_strict_form_only():
     strict, weak = STATEMENTS["Z.T1.GSP.strict"], STATEMENTS["Z.T1.GSP"]
-    case = HELPING
+    case = claims_z.HELPING
     assert strict.violated(case) is not None
     assert weak.violated(case) is None
     harmful = replace(case, misreport=Misreport((2,), (((F(0), F(1, 2), F(1, 2)),),), (None,)))
@@ -149,7 +138,7 @@ def test_a_misreport_that_helps_another_is_seen_by_the_strict_form_only():
 
 def test_a_coalition_has_no_member_who_reports_the_truth():
     truth = ((F(0), F(0), F(1)), (F(0), F(1), F(0)))  # of user 2, in another order
-    case = replace(HELPING, misreport=Misreport((1, 2), (truth, ((F(1, 2), F(0), F(1, 2)),)), (None, None)))
+    case = replace(claims_z.HELPING, misreport=Misreport((1, 2), (truth, ((F(1, 2), F(0), F(1, 2)),)), (None, None)))
     with pytest.raises(NotApplicable, match="reports the truth"):
         STATEMENTS["Z.T1.GSP.strict"].confirm(case)
 
@@ -216,10 +205,9 @@ def test_a_shared_f_leaves_no_envy_and_another_does():
 
 def test_who_is_placed_depends_on_the_allocation_that_is_tested():
     claim = STATEMENTS["Z.III.procedure.inside"]
-    inside = witness("Z.III.procedure.inside")
-    assert claim.violated(inside) is not None
-    assert claim.trial(inside).holds is False
-    moved = replace(inside, points=((F(0), F(1), F(1), F(1)),))
+    assert claim.violated(claims_z.INSIDE) is not None
+    assert claim.trial(claims_z.INSIDE).holds is False
+    moved = replace(claims_z.INSIDE, points=((F(0), F(1), F(1), F(1)),))
     assert claim.confirm(moved).holds, "user 1 on resource 2: user 2 can have more"
 
 
@@ -334,6 +322,5 @@ def test_results_for_other_utilities_are_seen_to_fail(monkeypatch):
 def test_a_least_utility_without_a_largest_is_seen():
     item = STATEMENTS["Z.VI.results.LMMF"]
     both = Case(Instance([[1, 1], [1, 1]], [[1, 1]]))
-    leaping = witness("Z.VI.results.LMMF")
-    for case, holds in ((leaping, False), (both, True), (Case(Instance([[0, 1], [0, 1]], [[1, 1]])), True)):
+    for case, holds in ((claims_z.LEAPING, False), (both, True), (Case(Instance([[0, 1], [0, 1]], [[1, 1]])), True)):
         assert item.trial(case).holds is item.confirm(case).holds is holds

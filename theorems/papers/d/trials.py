@@ -13,6 +13,7 @@ from fairalloc.theorems.papers.d.examples import printed
 from fairalloc.theorems.papers.d.trajectories import at_points, integrated, on_trajectories
 
 cases: dict[str, Case] = {
+    "s5-3-slopes": Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3])),
     "s4-counting": Case(Instance([["1/5", "7/100", "37/100"]], [[1, 1, 1]], max_tasks=[1])),
     "s4-utilisation-lower": Case(examples.middle(3)),
     "s5-1-removal": Case(Instance([["2/5"], [1], [1]], [[1]], weights=[5, 2, 3], max_tasks=[1, 1, 1])),

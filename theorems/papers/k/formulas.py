@@ -12,7 +12,7 @@ Since h = phi^alpha gamma^(alpha - 1) A^alpha / x^alpha + B phi / x, (104) lacks
 of ([e_ir]^+)^2 / (2 epsilon^2) by x_ni is lambda_ir d_nr: it has to be subtracted, and only where e_ir > 0.
 
 (105) holds to first order iff -omega_ni is the derivative of h by x_n. K infers from N + S or more rows that the rank of [D | V]
-is N + S, since no column of V is a combination of columns of D, nor the other way round; but one of both may be 0 (K.E107). That
+is N + S, since no column of V is a combination of columns of D, nor the other way round; but one of both may be 0 (`ALIKE`). That
 (102) then fails is not in (107).
 
 Where (55)-(57) rest, users keep 1 - e times (41), with e = epsilon in parts of the least capacity, for alpha >= 1: that bounds
@@ -29,11 +29,15 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs, exact_monopolies
+from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import exact_verdict
 from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
 
 F = Fraction
+
+ALIKE = Case(Instance([[1], [1]], [[1], [1]]), points=((F(1, 2),) * 4,), parameters={"alpha": 2, "A": 1, "B": 1})
+"""h = 2 and omega = 3 at all arcs, and dlambda = -3, dx = 1 solves (105)."""
 
 EPSILON = F(1, 4)
 """Of (57), in parts of capacity."""

@@ -44,6 +44,14 @@ CLUSTER = Case(
 )
 """The servers of K Fig. 4, one of each class; its users are not printed."""
 
+TIED = Case(
+    Instance([[4, 1], [1, 4]], [[8, 4], [4, 8]]),
+    points=((F(2), F(0), F(0), F(2)), (F(28, 15), F(8, 15), F(8, 15), F(28, 15))),
+    parameters={"alpha": 3},
+)
+"""Two users who are mirror images, as the servers are: 4 x + y <= 8 and x + 4 y <= 4 at server 1, where gamma is 2 and 1."""
+
+
 # ---- 2.2 and 2.3 ----------------------------------------------------------------------------------------------------
 
 
@@ -121,6 +129,8 @@ def _deviation(h: Holdings) -> float:
 
 
 cases: dict[str, Case] = {
+    "alike": formulas.ALIKE,
+    "tied": TIED,
     "cluster": CLUSTER,
 }
 

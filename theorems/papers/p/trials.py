@@ -140,8 +140,12 @@ def _prompt(_: Case) -> Verdict:
     return exact_verdict("convergence", worst - 1e-6, sentence, f"{FLOATING_POINT}: a run")
 
 
+HALVES = Case(Instance([[1, 1], [1, 0]], [[1, 1]]), points=((F(1, 2), F(1, 2)),))
+"""DRF gives one half each, and half of the second resource is left; all to user 1 leaves nothing."""
+
 cases: dict[str, Case] = {
     "exchange": EXCHANGE,
+    "halves": HALVES,
 }
 
 

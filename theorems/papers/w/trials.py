@@ -246,6 +246,15 @@ P2 = Case(Instance([[1], [1]], [[1]]), points=((F(1, 4), F(3, 4)),))
 """The shares of both users of one server before user 2 gives up epsilon (W 4.3)."""
 
 
+LOW = Case(
+    Instance([["1/100", 1, 1], [1, "1/100", 1], [1, 1, "1/100"]], [[1, 100, 100], [100, 1, 100], [100, 100, 1]]),
+)
+"""Server i has little of resource i, of which user i demands little and all others much.
+
+DRF splits resource i of server i equally, so each of N such users runs a part 1/N of what its server can do for it alone.
+"""
+
+
 def _wasteful(case: Case, answer: Answer) -> Verdict:
     """Some resource is used at least two fifths as much as under DRFH."""
     h = holdings_of(answer(case.reported))
@@ -369,6 +378,7 @@ def _fig5(_: Case) -> Sequence[Row]:
 
 
 cases: dict[str, Case] = {
+    "s3-4-low": LOW,
     "e9": Case(Instance([["1/10", "1/30"]], [["1/5", "1/15"], ["1/8", "1/4"]])),
     "table1": TABLE1,
     "p2": P2,

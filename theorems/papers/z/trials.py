@@ -3,6 +3,7 @@
 from fractions import Fraction
 from functools import partial
 
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
@@ -22,12 +23,35 @@ MISREPORTING = property_judge("group-strategyproofness")
 
 EX3 = Case(example("zarchy-ex3").instance)
 PROP7 = Case(example("zarchy-prop7").instance)
+HELPING = Case(
+    Instance([[[1, 0, 0]], [[0, 1, 0], [0, 0, 1]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
+    Misreport((1, 2), (((F(0), F(1), F(0)),), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
+)
+"""User 3 runs one task by either report, on resources of user 1 instead of user 2; both conceal a way that they have."""
+
+REPEATING = Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]]))
+"""User 1 is placed in round 1; users 2 and 3 share resource 2, and each could have more at the cost of the other."""
+
+INSIDE = Case(
+    Instance([[[1, 0, 0], [0, 1, 0]], [[1, 0, 0]], [[0, 0, 1]]], [[2, 1, 1]]),
+    points=((F(1), F(0), F(1), F(1)),),
+)
+"""Everybody runs one task, users 1 and 2 on resource 1; user 1 could move to resource 2."""
+
+LEAPING = Case(Instance([[1, 1], [0, 1]], [[1, 1]]))
+"""What user 1 needs to have anything, user 2 lacks; the less it is the better."""
+
+
 cases: dict[str, Case] = {
     "i-toy": Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])),
     "mmf-pareto": Case(example("zarchy-ex2").instance, points=((F(1), F(1)),)),
+    "inside": INSIDE,
+    "repeating": REPEATING,
     "p6": Case(EX3.instance, MISREPORT6),
     "p7": Case(PROP7.instance, MISREPORT7),
+    "helping": HELPING,
     "v-nb-sp": Case(PROP7.instance, MISREPORT7),
+    "vi-leap": LEAPING,
     "v-nb-gsp": Case(PROP7.instance, MISREPORT7),
 }
 
