@@ -27,6 +27,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import others_changed
 from fairalloc.theorems.checkers.convergence import arcs_of_servers
 from fairalloc.theorems.checkers.game import solved
+from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.formulas import EPSILON
 from fairalloc.theorems.papers.k.marginals import alphas
 from fairalloc.theorems.papers.k.sentences import pairs
@@ -632,8 +633,8 @@ def factors_in_floats(case: Case) -> Verdict:
 
 def small_steps(case: Case) -> Verdict:
     """Some of the steps, with the direction of PS-MFA on the system itself, and the sum of all steps to come."""
-    alpha, first, q = (float(case.parameters[name]) for name in ("alpha", "first", "shrink"))
-    x, end = float(case.points[0][0]), float(1 + case.points[0][0]) / 2
+    alpha, start, *rule = numbers(case)
+    (first, q), x, end = map(float, rule), float(start), float(1 + start) / 2
     step = first * (end - x) / (2 * x**-alpha * (1 + 2 * alpha * x ** (-alpha - 1)))
     for _ in range(STEPS):
         at = PsMfaDirection(replace(case, points=((Fraction(x),) * case.instance.N,), parameters={"alpha": alpha, "price": 0}))

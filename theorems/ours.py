@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.transformations.own_time import with_own_time
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import FAMILIES, JOBS, MISREPORTED, SCOPE, Column, scope
 from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
@@ -36,6 +38,40 @@ ALPHAS: Mapping[str, tuple[Any, ...]] = {
     "alpha by server": ((1, 3, 2), (2, 1, 5), (10, 20, 15)),
 }
 """The values with which alpha-pf-vds is tried; alpha = 1 has the tasks of nb, and alpha = inf is ps-dsf."""
+
+HIDDEN = Misreport((0, 1), (None, None), ((True, False), (False, True)))
+"""The first user leaves the second server, and the second user the first."""
+
+LEFT = replace(HIDDEN, eligible=((False, True), (True, False)))
+"""The first user leaves the first server, and the second user the second."""
+
+RAISED = [tuple(map(Fraction, row)) for row in ((2, 4, 0, 1), (1, 0, 4, 2))]
+
+CASES: Mapping[str, Case] = {
+    "ours.alpha-fair.group-strategyproofness-in-servers": Case(
+        Instance(
+            2 * [[1, 1, 1], [0, 1, 1], [2, 1, 0]],
+            2 * [[1, 2, 1], [2, 2, 2]],
+            eligible=3 * [[1, 1, 0, 0]] + 3 * [[0, 0, 1, 1]],
+        ),
+        Misreport((2, 5), (None, None), ((False, True, False, False), (False, False, False, True))),
+    ),
+    "ours.drf-per-server.group-strategyproofness": Case(Instance([[2, 1], [1, 2]], [[2, 1], [1, 2]]), HIDDEN),
+    "ours.drf-per-server.group-strategyproofness-in-demands": Case(
+        Instance([[2, 0, 0, 1], [1, 0, 0, 2]], [[1, 1, 9, 9], [9, 9, 1, 1]]),
+        Misreport((0, 1), tuple((row,) for row in RAISED), (None, None)),
+    ),
+    "ours.ps-dsf.strategyproofness-in-servers": Case(
+        Instance([[1, 1], [3, 1], [3, 1]], [[5, 3], [3, 2]], eligible=[[1, 1], [1, 1], [1, 0]]),
+        Misreport((0,), (None,), ((True, False),)),
+    ),
+    "ours.utilitarian.group-strategyproofness-in-servers": Case(
+        Instance([[2, 0, 1, 1], [1, 1, 0, 2], [0, 1, 1, 0]], [[1, 1, 3, 3], [3, 3, 1, 1]], weights=["3/2", "3/2", 1]), LEFT
+    ),
+}
+"""Cases with which a search begins, by hand: each of two users gives up tasks on the server on which the other gains more, or
+gains alone where the other is not.
+"""
 
 SLUGS = {"alpha < 1": "below", "alpha > 1": "above", "alpha by server": "mix"}
 
@@ -88,7 +124,7 @@ def _claim(column: Column, name: str, positive: bool) -> Statement | None:
     key = key_of(column, name, positive)
     text = f"{column} has {title}" + f" where {REPORTS.get(reports)} alone are misreported" * bool(reports)
     text += " where all demands are positive" * positive + "."
-    more = {"mechanism": column.mechanism, "property": title, "reading": "ours"}
+    more = {"printed": CASES.get(key), "mechanism": column.mechanism, "property": title, "reading": "ours"}
     return Statement(key, text, "ours", "all", made.trial, made.confirm, assumed, named.misreports, **more)  # type: ignore[arg-type]
 
 

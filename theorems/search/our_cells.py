@@ -108,7 +108,8 @@ def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
 
 
 def _hints(item: Statement) -> Iterator[Case]:
-    """The cases on record that violate the property, by whatever mechanism; none of instances of its own."""
+    """Its own case, and those on record that violate the property, by whatever mechanism; none of instances of its own."""
+    yield from () if item.printed is None else (item.printed,)
     if item.hypotheses.instances is not None:
         return
     about = {key for key, one in {**all_statements(), **ours()}.items() if one.property == item.property}

@@ -6,6 +6,7 @@ from typing import Any
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.marginals import alphas, totals
 from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 from fairalloc.theorems.standalone.certificates import given
@@ -176,15 +177,8 @@ def kernel_of_107(problem: Any, alpha: int, A: Any, B: Any, points: Any) -> Any:
 
 
 def make_start(case: Case) -> dict[str, Any]:
-    """Where the run begins; NotApplicable where users are not alike, each with a server of capacity 1 to itself."""
-    instance, start = case.instance, set(case.points[0])
-    alone = len(instance.arcs) == instance.N == instance.K and instance.R == 1
-    ones = {v for v, *_ in instance.exact.capacities} | {d[0][0] for d in instance.exact.demands} | {*instance.exact.weights}
-    if not alone or ones != {F(1)}:
-        raise NotApplicable("not every user has a server of capacity 1 to itself")
-    if len(start) > 1 or not all(0 < x < 1 for x in start):
-        raise NotApplicable("the users do not start alike between 0 and 1")
-    return {"start": start.pop()}
+    """Where the run begins."""
+    return {"start": numbers(case)[1]}
 
 
 def steps_that_become_small(alpha: int, start: Any, first: Any, shrink: Any) -> Any:

@@ -13,18 +13,17 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.models import Instance, NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.theorems.cases import Case, parse_case
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.papers.k.directions import LEMMA_4
 from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best, two_solutions
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
-from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
 
 F = Fraction
 
 STATEMENTS = all_statements()
 TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10})
-LEMMA_4 = parse_case(next(one["case"] for one in packaged().witnesses if one["statement"] == "K.L4"))
 
 
 # ---- Lemma 2 --------------------------------------------------------------------------------------------------------

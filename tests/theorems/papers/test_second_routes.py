@@ -29,7 +29,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import convergence
 from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.papers.d import allocations as allocations_d
-from fairalloc.theorems.papers.k import formulas, problem_1, problem_3
+from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
 from fairalloc.theorems.papers.k import trials as claims_k
 from fairalloc.theorems.papers.k.surds import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1
@@ -238,7 +238,7 @@ def test_theorem_6_of_k_with_another_gradient(monkeypatch):
 
 def test_lemma_3_of_k_fails_where_only_prices_move_that_psi_does_not_see():
     """In both readings, by both routes; Psi rises along v, and with other prices something descends again."""
-    case = witness("K.L3")
+    case = directions.LEMMA_3
     for letter in (False, True):
         at = k_in_floats.PsMfaDirection(case, letter)
         assert np.abs(at.v_x).max() <= ROUNDING * 1000
@@ -262,7 +262,7 @@ def test_steps_of_proofs_of_k_are_seen_to_fail(monkeypatch):
     assert seen("K.E107", formulas.ALIKE) == (False, False)
     unlike = Case(Instance([[1], [1]], [[1], [2]]), points=((F(1, 3), F(2, 3)) * 2,), parameters={"alpha": 2, "A": 1, "B": 1})
     assert seen("K.E107", unlike) == ("", True), "users do not pay alike"
-    assert seen("K.E116", witness("K.E116")) == (False, False)
+    assert seen("K.E116", directions.LEMMA_4) == (False, False)
     assert seen("K.E110", UNSOLVED) == (True, True)
     monkeypatch.setattr(problem_3.ExactMeritPoint, "projection", lambda *_: ([Surd.of(1)], [Surd.of(2)]))
     monkeypatch.setattr(k_in_floats, "projected", lambda g, *_: 2 * g)
@@ -322,16 +322,14 @@ def test_steps_that_add_up_to_too_little():
     """Both routes agree; a rule of steps that may pass the end of the bounds refutes nothing."""
     said = Counter()
     for alpha, start, first, shrink in product((1, 2, 3), (F(1, 2), F(3, 4)), (F(1, 2), F(1)), (F(1, 2), F(3, 4))):
-        case = replace(
-            witness("K.T8.steps"), points=((start, start),), parameters={"alpha": alpha, "first": first, "shrink": shrink}
-        )
+        case = replace(directions.RUN, points=((start, start),), parameters={"alpha": alpha, "first": first, "shrink": shrink})
         tried, sure = k_in_floats.small_steps(case), STATEMENTS["K.T8.steps"].confirm(case)
         assert tried.holds == sure.holds == (first > 1 - shrink)
         said[sure.holds] += 1
     assert min(said.values()) > 5
     with pytest.raises(NotApplicable, match="to itself"):
         STATEMENTS["K.T8.steps"].confirm(
-            replace(witness("K.T8.steps"), instance=Instance([[1], [1]], [[2], [1]], eligible=[[1, 0], [0, 1]]))
+            replace(directions.RUN, instance=Instance([[1], [1]], [[2], [1]], eligible=[[1, 0], [0, 1]]))
         )
 
 

@@ -25,7 +25,7 @@ from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import Row, certified, monopoly, printed_numbers, printed_tasks
 from fairalloc.theorems.checkers.convergence import converges
 from fairalloc.theorems.checkers.trials import RATIONAL, Routes, exact_verdict, once
-from fairalloc.theorems.papers.k import formulas, problem_1, problem_3, sentences
+from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3, sentences
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions
 from fairalloc.theorems.status import FLOATING_POINT
 
@@ -131,6 +131,9 @@ def _deviation(h: Holdings) -> float:
 cases: dict[str, Case] = {
     "alike": formulas.ALIKE,
     "tied": TIED,
+    "lemma-3": directions.LEMMA_3,
+    "lemma-4": directions.LEMMA_4,
+    "run": directions.RUN,
     "cluster": CLUSTER,
 }
 
