@@ -64,8 +64,7 @@ class AlphaFamily(Mechanism):
     @property
     def parameters(self) -> dict[str, Any]:
         """`alpha` as JSON has it: "inf" where it is."""
-        alpha = "inf" if self.alpha == np.inf else self.alpha
-        return {"alpha": alpha} | ({} if self.pool else {"share": self.by})
+        return {"alpha": "inf" if self.alpha == np.inf else self.alpha} | ({} if self.pool else {"share": self.by})
 
     def alphas(self, instance: Instance) -> Floats | float:
         """One alpha for all users, or (N,) one for each; InstanceError where these do not fit."""
