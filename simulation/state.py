@@ -126,6 +126,7 @@ class TaskState:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
         self._started = array("q")
         self._freed = np.array(sorted(freed), dtype=np.intp)
+        self._only = int(self._freed[0]) if len(freed) == 1 else None
         found = ((f, self._within(f, self.size[f], self._every, self.room)) for f in new)
         self._hosts = {f: Hosts(self._every, there, 0) for f, there in found if there.any()}
         shapes = self.waits.nonzero()[0]
@@ -142,11 +143,11 @@ class TaskState:
         """The shapes whose last machine with room was this one, on which a task of a shape has just started."""
         self._started.append(server)
         left = self.room[:, server]
-        before, there = (self._within(self._open, self._open_sizes, server, room) for room in (left + self.sizes[shape], left))
-        self._machines -= before & ~there
-        kept = self._machines.nonzero()[0]
-        if len(kept) == len(self._open):
+        there = self._within(self._open, self._open_sizes, server, left)
+        if there.all():
             return []
+        self._machines -= self._within(self._open, self._open_sizes, server, left + self.sizes[shape]) & ~there
+        kept = self._machines.nonzero()[0]
         gone: list[int] = self._open[self._machines == 0].tolist()
         self._open, self._machines, self._open_sizes = self._open[kept], self._machines[kept], self._open_sizes[:, kept]
         return gone
@@ -204,10 +205,10 @@ class TaskState:
     def best_fit(self, job: int, at: Any = None) -> int:
         """Of `machines`, or of those at some places there, the first with the least H(i, l), without rounding; -1 of none."""
         shape = self.shape[job]
+        if self._only is not None and shape not in self._hosts:
+            return self._only if self.fits(shape, self._only) else NOWHERE
         hosts = self._hosts_of(shape)
         servers = hosts.servers
-        if len(servers) == 1 and hosts.has_room[0]:
-            return int(servers[0])
         if hosts.fitness is None:
             hosts.fitness = self._misfit(shape, self.room[:, servers], hosts.has_room)
         fitness = hosts.fitness
