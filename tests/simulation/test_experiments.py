@@ -268,7 +268,7 @@ def test_a_wrong_number_contradicts(smallest):
 def test_table_iv_prints_one_number_wrong(smallest):
     judged = smallest("P.Table4").judged["P.Table4"]
     assert judged.word == "contradicted"
-    assert "not 58.343 and not 58.33 tasks of user 3 on C under tsf" in judged.because
+    assert "not the 58.33 tasks of user 3 on C under tsf, which has 58.343: 23 (claim: 24)" in judged.because
     assert "23" in judged.because
     assert word(changed(smallest("P.Table4"), "tsf", **{"user 3 on C": 58.33})) == "confirmed"
 
