@@ -84,8 +84,9 @@ def task_share(instance: Instance) -> Floats:
     NotApplicable where a server counts at which the user has no rate.
     """
     one_vector(instance, "gamma")
-    if instance.rates is not None and instance.rates.nnz < instance.N * instance.K:
-        for n, i in np.argwhere(instance.rates.toarray() == 0).tolist():
+    rates: Any = instance.rates
+    for n in () if rates is None else np.flatnonzero(np.diff(rates.indptr) < instance.K).tolist():
+        for i in np.flatnonzero(rates[[n]].toarray()[0] == 0).tolist():
             if (n, i) not in instance.own:
                 where = f"user {instance.users[n]!r} has no rate on server {instance.servers[i]!r}"
                 raise NotApplicable(f"the task share counts servers that a user may not use, but {where}")
