@@ -206,7 +206,7 @@ def _costs(before: Sequence[Record], now: Sequence[Record]) -> list[_Costs]:
 def _change(name: tuple[str, str, str, str], pairs: Sequence[Sequence[_Costs]]) -> CostChange:
     """Steps 3 and 4, and of step 5 what is solved; the name is mechanism, method, accuracy and case."""
     before, now = zip(*pairs, strict=True)
-    medians = [[cost.median for cost in side] for side in (before, now)]
+    medians = [tuple(cost.median for cost in side) for side in (before, now)]
     old, new = map(metrics.shifted_geometric_mean, medians)
     first, second = (sum(cost.solved for cost in side) for side in (before, now))
     shifted = [[[value + metrics.SHIFT for value in cost.seconds] for cost in side] for side in (now, before)]

@@ -13,6 +13,7 @@ A run without a finite point does not pass; it is honest if it does not claim su
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from operator import attrgetter
 from statistics import median
 from typing import TypeVar
@@ -143,7 +144,8 @@ def _drawn(costs: Sequence[Sequence[float]], cases: np.ndarray, random: np.rando
     return logs
 
 
-def chance(ones: Sequence[float], others: Sequence[float]) -> float:
+@cache  # a report compares the same two methods in several tables
+def chance(ones: tuple[float, ...], others: tuple[float, ...]) -> float:
     """The chance that costs which differ by chance alone differ as much in the mean of their logarithms: a test of signs.
 
     Both are for the same cases in the same order. Of every case the sign of the difference is as likely the other one; all signs

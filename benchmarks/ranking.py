@@ -151,7 +151,7 @@ def compared(one: Costs, other: Costs) -> Comparison:
     common = sorted(set(one) & set(other))
     pair = [[method[case] for case in common] for method in (one, other)]
     means = [_mean({case: method[case] for case in common}) for method in (one, other)]
-    chance = metrics.chance(*([median(values) for values in costs] for costs in pair))
+    chance = metrics.chance(*(tuple(median(values) for values in costs) for costs in pair))
     return Comparison(means[0] / max(means[1], _LEAST) if common else math.nan, *metrics.interval(pair), len(common), chance)
 
 

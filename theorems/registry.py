@@ -3,7 +3,7 @@
 A package joins by the entry points `fairalloc.statements` (models/registry.py), which lead to claims or statements.
 """
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, TypeVar
@@ -19,9 +19,9 @@ PAPERS = ("K", "P", "W", "Z", "D")
 """The papers in the order of the design."""
 
 
-def all_statements() -> dict[str, Statement]:
+def all_statements() -> Mapping[str, Statement]:
     """All statements by id, in the order of the papers and of the files; those of installed packages come last."""
-    return dict(_STATEMENTS)
+    return _STATEMENTS
 
 
 def misprints() -> dict[str, Misprint]:

@@ -127,10 +127,15 @@ def hint(text: str) -> str:
 def svg_text(figure: "Figure") -> str:
     """A figure as an SVG document, the same text for the same figure, with hints as title elements."""
     import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    file = io.StringIO()
-    with matplotlib.rc_context(_SVG):
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    file, canvas, dpi = io.StringIO(), figure.canvas, figure.dpi
+    try:
+        with matplotlib.rc_context(_SVG):  # not savefig, which draws twice: once for the layout
+            FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})
+    finally:
+        figure.set_canvas(canvas)
+        figure.set_dpi(dpi)
     svg = _NO_XML.sub("\ufffd", file.getvalue())
     svg = re.sub(rf'<g id="{_HINT}([^"]*)">', r"<g><title>\1</title>", svg)
     return re.sub(r'<g id="[^"]*">', "<g>", svg)

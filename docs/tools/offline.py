@@ -6,7 +6,7 @@ unless they lead to a page or a heading of this site that is not there. Sphinx l
 
 import re
 from collections.abc import Iterator, Mapping
-from html.parser import HTMLParser
+from html import unescape
 from os.path import normpath
 from pathlib import Path
 from typing import Any
@@ -34,23 +34,29 @@ NOT_LOADED = {"author", "canonical", "help", "license", "next", "prev", "search"
 """Kinds of `link` that only say something."""
 
 
-class _Page(HTMLParser):
+TAG = re.compile(r"<([a-zA-Z][\w-]*)((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>")
+ATTRIBUTE = re.compile(r"""(?<![\w-])(id|name|href|src|data|rel)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+HIDDEN = re.compile(r"<svg\b.*?</svg>|<!--.*?-->|(<(script|style)\b[^>]*>).*?</\2>", flags=re.DOTALL)
+"""Figures load nothing and nothing leads to their parts; of a script and a style sheet the first tag counts."""
+
+
+class _Page:
     """The addresses elsewhere that a page loads, those of the site to which it leads, and its own anchors."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
         self.found: list[str] = []
         self.led: set[str] = set()
         self.anchors: set[str] = {""}
-        self.feed(re.sub(r"<svg\b.*?</svg>", "", text, flags=re.DOTALL))  # figures load nothing and nothing leads to their parts
+        for tag, given in TAG.findall(HIDDEN.sub(r"\1", text)):
+            if "=" in given:
+                self._read(tag.lower(), {key.lower(): unescape("".join(value)) for key, *value in ATTRIBUTE.findall(given)})
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def _read(self, tag: str, given: Mapping[str, str]) -> None:
         """Keep the addresses and the anchors of an element."""
-        given = dict(attrs)
-        self.anchors |= {given.get(key) or "" for key in ("id", "name")}
+        self.anchors |= {given[key] for key in ("id", "name") if key in given}
         if tag == "a" and not re.match(r"[a-z]+:|//", given.get("href") or "#"):
             self.led.add(given["href"] or "#")
-        address = given.get(LOADED.get(tag, "")) or ""
+        address = given.get(LOADED.get(tag, ""), "")
         if re.match(r"(https?:)?//", address) and not (tag == "link" and given.get("rel") in NOT_LOADED):
             self.found.append(address)
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from links import plain
+from statement_pages import status_of
 
 from fairalloc.theorems.certificates.store import index
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.smt.record import recorded
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import Status
@@ -41,13 +41,12 @@ def _row(item: Statement) -> dict[str, str]:
     proved = [kept for kept in recorded().get(item.id, ()) if kept["verdict"] == "proved"]
     found = [entry for entry in index().get(item.id, ()) if "sha256" in entry]
     read = item.proof_read or "its author alone"
-    refuted = on_record(item, packaged(), again=False).status == Status.REFUTED
     return {
         "printed": item.place,
         "prose": read if item.proof else "",
         "smt": "; ".join(f"{_size(kept)} by {' and '.join(one.split()[0] for one in kept['solvers'])}" for kept in proved),
         "certificate": ", ".join(_size(entry) for entry in found) + ", not every size" * (0 < len(found) < len(proved)),
-        "refuted": "refuted" * refuted,
+        "refuted": "refuted" * (status_of(item.id) == Status.REFUTED),
     }
 
 

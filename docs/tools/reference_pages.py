@@ -9,6 +9,7 @@ from importlib.resources import files
 from pkgutil import walk_packages
 from textwrap import dedent
 
+from docstrings import restructured
 from links import plain
 
 import fairalloc
@@ -105,7 +106,9 @@ def _modules(room: str, what: str) -> str:
     for name in [package.__name__, *found]:
         if name not in elsewhere:
             title = name.removeprefix("fairalloc.")
-            parts.append(f"## {title.removeprefix(f'{room}.')}\n\n```{{eval-rst}}\n.. automodule:: {name}\n```\n")
+            told = restructured((import_module(name).__doc__ or "").splitlines())
+            directive = "\n".join([f".. py:module:: {name}", "", *told])
+            parts.append(f"## {title.removeprefix(f'{room}.')}\n\n```{{eval-rst}}\n{directive}\n```\n")
     return "\n".join(parts)
 
 

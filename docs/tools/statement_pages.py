@@ -25,10 +25,16 @@ from fairalloc.theorems.search.our_cells import known_cells
 from fairalloc.theorems.search.witnesses import WitnessRecord, everything, on_record, packaged
 from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import MEANINGS, READINGS, with_reading
+from fairalloc.theorems.status import MEANINGS, READINGS, Status, with_reading
 from fairalloc.theorems.titles import title_of
 
 DOCS = Path(__file__).resolve().parents[1]
+
+
+@cache
+def status_of(name: str) -> Status:
+    """What is on record of a statement of the papers."""
+    return on_record(all_statements()[name], packaged(), again=False).status
 
 
 def statement_pages() -> Iterator[tuple[str, str]]:
@@ -39,7 +45,7 @@ def statement_pages() -> Iterator[tuple[str, str]]:
         yield f"statements/{item.id}.md", "---\norphan: true\n---\n\n" + _page(item, known)
     for name in sorted({item.mechanism for item in cells.values() if item.paper == "ours"}):
         yield f"statements/ours.{name}.md", _own_page(name, cells)
-    yield "statements/index.md", _index(statements, known)
+    yield "statements/index.md", _index(statements)
     yield "statements/matrix.md", _matrix(cells, findings)
     yield "statements/implications.md", _implications()
     yield "statements/numbers.md", _numbers(cells, findings)
@@ -47,28 +53,25 @@ def statement_pages() -> Iterator[tuple[str, str]]:
 
 def statement_list() -> str:
     """The ids and titles of each paper's statements, for docs/static/sidebar.js."""
-    known = packaged()
     found: dict[str, list[tuple[str, str]]] = {paper: [] for paper in PAPERS}
     for item in all_statements().values():
-        found[item.paper].append((item.id, title_of(item, on_record(item, known, again=False).status)))
+        found[item.paper].append((item.id, title_of(item, status_of(item.id))))
     return f"const STATEMENTS = {json.dumps(found, ensure_ascii=False)};\n"
 
 
 def witness_pages() -> Iterator[tuple[str, str]]:
     """A page for each standalone script, with both of its forms."""
-    known = packaged()
     for file in sorted((DOCS / "witnesses").glob("*.py")):
         forms = [("python", file.read_text(encoding="utf-8")), ("text", StandaloneScript.of(file.stem).latex())]
         blocks = [f"```{language}\n{text}```\n" for language, text in forms]
         item = all_statements()[file.stem]
-        words = plain(title_of(item, on_record(item, known, again=False).status))
+        words = plain(title_of(item, status_of(item.id)))
         title = f"# {words}: standalone script\n\nOf the statement [{file.stem}](/statements/{file.stem}.md).\n"
         yield f"witnesses/{file.stem}.md", "\n".join(["---\norphan: true\nnosearch: true\n---\n", title, *blocks])
 
 
 def of_a_mechanism(name: str) -> str:
     """What the page of a mechanism ends with: what computes it, and what is known of its properties."""
-    statements, known = all_statements(), packaged()
     module = type(MECHANISMS[name]).__module__
     own_module = f"fairalloc.formulations.{name.replace('-', '_')}"
     parts = ["\n## Computed by\n", "| method | module |", "| --- | --- |"]
@@ -77,8 +80,8 @@ def of_a_mechanism(name: str) -> str:
             parts.append(f"| `{key}` | {{py:mod}}`{type(method).__module__}` |")
     parts.append(f"\nThe definition, the models and the residual are in {{py:mod}}`{own_module}`")
     parts.append("." if module == own_module else f"and {{py:mod}}`{module}`.")
-    own = {key: item for key, item in statements.items() if item.mechanism == name}
-    return _side_by_side(name) + "\n".join([*parts, "\n## Properties\n", _properties(name, own, known)])
+    own = {key: item for key, item in all_statements().items() if item.mechanism == name}
+    return _side_by_side(name) + "\n".join([*parts, "\n## Properties\n", _properties(name, own)])
 
 
 def _side_by_side(name: str) -> str:
@@ -94,12 +97,11 @@ def _side_by_side(name: str) -> str:
 
 def of_a_paper(paper: str) -> str:
     """What the page of a paper ends with: its statements, and where they stand in the errata."""
-    statements, known = all_statements(), packaged()
-    own = {key: item for key, item in statements.items() if item.paper == paper}
-    count = Counter(on_record(item, known, again=False).status for item in own.values())
+    own = {key: item for key, item in all_statements().items() if item.paper == paper}
+    count = Counter(map(status_of, own))
     said = ", ".join(f"{number} {name}" for name, number in count.most_common())
     head = f"\n## Statements\n\n{len(own)} in all: {said}. What is false as printed is in the [errata](/papers/errata.md).\n"
-    return f"{head}\n{_table(own, known, ('status', 'claim'))}{_misprints(paper)}"
+    return f"{head}\n{_table(own, ('status', 'claim'))}{_misprints(paper)}"
 
 
 def _misprints(paper: str) -> str:
@@ -179,14 +181,14 @@ def _linking(text: str) -> str:
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _index(statements: Mapping[str, Statement], known: WitnessRecord) -> str:
+def _index(statements: Mapping[str, Statement]) -> str:
     head = (
         f"# Statements\n\nThe five papers make {len(statements)} claims. Each has a page with its hypotheses, its proof or the "
         "case that refutes it, and the command that checks it again. "
         "[The matrix](/statements/matrix.md) has mechanisms and properties; "
         "[the implications](/statements/implications.md) say which property follows from which.\n"
     )
-    table = _table(statements, known, ("paper", "status", "mechanism", "property", "claim"))
+    table = _table(statements, ("paper", "status", "mechanism", "property", "claim"))
     listed = f":::::{{container}} statement-index\n\n{table}\n:::::\n"
     meanings = "\n".join(
         [
@@ -202,12 +204,12 @@ def _two_columns(head: str, rows: Mapping[str, str]) -> list[str]:
     return [f"| {head} | what it says |", "| --- | --- |", *(f"| {word} | {said} |" for word, said in rows.items()), ""]
 
 
-def _table(statements: Mapping[str, Statement], known: WitnessRecord, columns: tuple[str, ...]) -> str:
+def _table(statements: Mapping[str, Statement], columns: tuple[str, ...]) -> str:
     lines = [f"| statement | {' | '.join(columns)} |", "| --- " * (len(columns) + 1) + "|"]
     for item in statements.values():
         cells = {
             "paper": item.paper,
-            "status": with_reading(item, on_record(item, known, again=False).status),
+            "status": with_reading(item, status_of(item.id)),
             "mechanism": item.mechanism,
             "property": item.property,
             "claim": plain(item.text),
@@ -216,14 +218,14 @@ def _table(statements: Mapping[str, Statement], known: WitnessRecord, columns: t
     return "\n".join(lines) + "\n"
 
 
-def _properties(name: str, own: Mapping[str, Statement], known: WitnessRecord) -> str:
+def _properties(name: str, own: Mapping[str, Statement]) -> str:
     """The statements about a mechanism, and the properties that follow from its definition."""
     reached = [(arrow.conclusion, follows(name, arrow.conclusion)) for arrow in IMPLICATIONS]
     lines = [f"- {conclusion}: {plain(why)}" for conclusion, why in dict(reached).items() if why]
     follow = ["These properties follow from the definition on all instances:\n", *lines, ""] * bool(lines)
     if not own:
         return "\n".join([*follow, "" if lines else "No statement of the papers is about a property of this mechanism.", ""])
-    return "\n".join([*follow, _table(own, known, ("property", "status", "claim"))])
+    return "\n".join([*follow, _table(own, ("property", "status", "claim"))])
 
 
 def _implications() -> str:

@@ -30,3 +30,13 @@ def test_the_element_is_the_same_twice_and_names_no_address():
     assert first.rstrip().endswith("</svg>")
     assert "http" not in first
     assert "a &lt;mechanism&gt;" in first
+
+
+def test_a_figure_that_was_written_is_as_it_was_before():
+    pytest.importorskip("matplotlib")
+    figure = performance_profiles(PANELS)[0].figure
+    figure.set_dpi(90)
+    before = figure.canvas
+    svg_element(figure)
+    assert figure.canvas is before
+    assert figure.dpi == 90

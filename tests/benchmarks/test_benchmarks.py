@@ -222,12 +222,12 @@ def test_intervals_hold_the_mean_and_shrink_with_agreement() -> None:
 
 
 def test_the_chance_of_a_difference_by_hand() -> None:
-    low, high = [0.1] * 6, [0.2] * 6
+    low, high = (0.1,) * 6, (0.2,) * 6
     assert metrics.chance(low, high) == 2 / 2**6
-    assert metrics.chance(low, [0.2] * 5 + [0.05]) > 2 / 2**6
+    assert metrics.chance(low, (0.2,) * 5 + (0.05,)) > 2 / 2**6
     assert metrics.chance(low, low) == 1.0
     assert metrics.chance(low[:5], high[:5]) == 1.0, "5 cases are too few"
-    assert metrics.chance([0.1] * 40, [0.2] * 40) == pytest.approx(2 / 5001)
+    assert metrics.chance((0.1,) * 40, (0.2,) * 40) == pytest.approx(2 / 5001)
 
 
 def test_the_correction_for_many_pairs_by_hand() -> None:

@@ -261,7 +261,7 @@ def _in_processes(
 
 
 @cache
-def _statements(files: tuple[str, ...]) -> dict[str, Statement]:
+def _statements(files: tuple[str, ...]) -> Mapping[str, Statement]:
     """Those of the files, or of all papers."""
     return {name: item for file in files for name, item in statements_in(file).items()} if files else all_statements()
 

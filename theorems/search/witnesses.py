@@ -93,12 +93,12 @@ class WitnessRecord:
     searched: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
+@cache
 def packaged(name: str = "witnesses.json") -> WitnessRecord:
     """What comes with the package: of the statements of the papers, or in OURS of our own claims (ours.py)."""
     return _read(json.loads(packaged_text(f"search/{name}")), name)
 
 
-@cache
 def everything() -> WitnessRecord:
     """What comes with the package, of the papers' statements and of our own claims."""
     papers, ours = packaged(), packaged(OURS)
