@@ -22,20 +22,21 @@ def overloads(allocation: Allocation) -> dict[str, float]:
         handed = np.maximum(allocation.bundles, allocation.used).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             load = np.maximum(load, np.where(handed > 0, handed / instance.pools, 0.0))
-    floors, low = instance.min_tasks, instance.min_tasks > 0
+    low = instance.min_tasks > 0 if instance.has_floors else ()
     return {
         "capacity": float(load.max()) - 1.0,
         "sign": float((-allocation.x / instance.arcs.gamma).max()),
         "limit": float((allocation.tasks / instance.max_tasks).max()) - 1.0,
-    } | ({"floor": float((1.0 - allocation.tasks[low] / floors[low]).max())} if low.any() else {})
+    } | ({"floor": float((1.0 - allocation.tasks[low] / instance.min_tasks[low]).max())} if len(low) else {})
 
 
 def infeasibility(allocation: Allocation) -> float:
     """The feasibility residual: 0 for a feasible allocation, else the worst of `overloads`; inf without a point."""
-    if not allocation.has_point:
-        return np.inf
-    with np.errstate(over="ignore", invalid="ignore"):  # tasks of 1e308
-        return worst(overloads(allocation).values())
+    known = vars(allocation)  # it is asked for twice where users' errors are bounded
+    if "infeasibility" not in known:
+        with np.errstate(over="ignore", invalid="ignore"):  # tasks of 1e308
+            known["infeasibility"] = worst(overloads(allocation).values()) if allocation.has_point else np.inf
+    return float(known["infeasibility"])
 
 
 def slack_of(load: Floats, terms: Any) -> Floats:

@@ -48,10 +48,21 @@ class Arcs:
         result: NDArray[np.intp] = self.owner.indptr[:-1]
         return result
 
+    def totals(self, x: Floats) -> Floats:
+        """(N,) `owner @ x`."""
+        result: Floats = np.add.reduceat(x, self.first)
+        return result
+
     @cached_property
     def by_arc(self) -> sp.csr_array:
-        """(A x (K R)) sparse, `load` by arcs: `by_arc @ prices` is what a task costs there."""
+        """(A x (K R)) sparse, `load` by arcs."""
         return self.load.T
+
+    def costs(self, prices: Floats) -> Floats:
+        """(A,) what a task costs at prices (K R,), `by_arc @ prices`, which few arcs do not need."""
+        load, few = self.load, len(self) <= FEW
+        result: Floats = np.add.reduceat(load.data * prices[load.indices], load.indptr[:-1]) if few else self.by_arc @ prices
+        return result
 
     @cached_property
     def demand(self) -> Floats:
@@ -60,6 +71,9 @@ class Arcs:
 
 
 T = TypeVar("T")
+
+FEW = 200
+"""Arcs up to which a sparse matrix takes longer to make than to multiply without it."""
 
 
 class ExactData:
@@ -188,7 +202,7 @@ class InstanceData:
         """(R,) names."""
         return tuple(self._resources)
 
-    @property
+    @cached_property
     def has_floors(self) -> bool:
         """Whether a user must run some tasks."""
         return bool(self.min_tasks.any())
@@ -306,9 +320,7 @@ class InstanceData:
             rows = [unit[self.vectors.user], *(np.full(len(d), unit[n]) for (n, _), d in self.own.items())]
             matrix = scaled_rows(arcs.vectors, np.concatenate(rows))
         load, gamma = self._loads(matrix, arcs.row, arcs.user, arcs.server, arcs.time, arcs.load)
-        result = replace(arcs, load=load, gamma=gamma, vectors=matrix)
-        result.__dict__["by_arc"] = with_data(arcs.by_arc, load.data)
-        return result
+        return replace(arcs, load=load, gamma=gamma, vectors=matrix)
 
     def _loads(
         self,

@@ -255,9 +255,8 @@ class Session:
 
     def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
         """The answer with these tasks (A,) and prices, and all else that is known here."""
-        own = {f.name: getattr(self, f.name) for f in fields(Answer) if hasattr(self, f.name)}
-        given = {"x": x, "prices": prices, "termination": termination, "message": message}
-        return Answer(**{**own, **given, "trace": tuple(self.trace), "log": tuple(self.log)})
+        told = self.x_exact, tuple(self.trace), tuple(self.log), self.optimality, self.objective, self.doubt
+        return Answer(x, prices, termination, self.times, self.iterations, message, *told)
 
     def judge_model(self, optimality: float | None) -> None:
         """Keep the worst residual of the model's optimality conditions over the solves; None = it cannot be told, for good."""

@@ -154,7 +154,9 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
     wall, cpu = (now() - wall) * share, (processor_seconds() - cpu) * share
     times = Times(solve=wall, wall=wall, cpu=cpu)
     x = answer.x * tasks[:, :, None]
-    found = [_allocation(instance, mechanism, x[k], answer, k, level[k], times) for k, instance in enumerate(instances)]
+    facts: dict[str, Any] = {"mechanism": mechanism.id, "method": "interior-point", "parameters": mechanism.parameters}
+    facts |= {"termination": "optimal", "times": times, "threads": threads_used()}
+    found = [_allocation(instance, mechanism, x[k], answer, k, level[k], facts) for k, instance in enumerate(instances)]
     return [_judged(allocation, mechanism, limits) for allocation in found]
 
 
@@ -182,26 +184,16 @@ def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack",
 
 
 def _allocation(
-    instance: Instance, mechanism: Mechanism, x: Floats, answer: "StackAnswer", k: int, level: float, times: Times
+    instance: Instance, mechanism: Mechanism, x: Floats, answer: "StackAnswer", k: int, level: float, facts: dict[str, Any]
 ) -> Allocation:
     """The answer number k of a stack with tasks x (N, K), not judged; `level` is what a unit of its prices is."""
     arcs = instance.arcs
     tasks, layers = x[arcs.user, arcs.server], answer.prices[k : k + 1] * level
     prices = mechanism.model_prices(instance, instance, tasks, layers)
     finite = bool(np.isfinite(layers).all() and np.isfinite(prices).all())
-    return Allocation(
-        instance,
-        tasks,
-        mechanism=mechanism.id,
-        method="interior-point",
-        parameters=mechanism.parameters,
-        termination="optimal",
-        prices=prices if finite else None,
-        round_prices=layers if finite and mechanism.takes_rounds else None,
-        times=times,
-        threads=threads_used(),
-        iterations=int(answer.steps[k]),
-    )
+    rounds = layers if finite and mechanism.takes_rounds else None
+    steps = int(answer.steps[k])
+    return Allocation(instance, tasks, prices=prices if finite else None, round_prices=rounds, iterations=steps, **facts)
 
 
 def _judged(allocation: Allocation, mechanism: Mechanism, limits: Limits) -> Allocation | None:

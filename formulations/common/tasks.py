@@ -19,7 +19,7 @@ from fairalloc.models.numbers import Floats, floats, frozen
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
     """(N,) what the cheapest task of each user costs at prices (K, R) or (K R,); arcs in `closed` (A,) do not count."""
-    cost = instance.arcs.by_arc @ prices.ravel()
+    cost = instance.arcs.costs(prices.ravel())
     if closed is not None:
         cost = np.where(closed, np.inf, cost)
     return np.minimum.reduceat(cost, instance.arcs.first)
@@ -178,7 +178,9 @@ def tasks_in_units(instance: Instance) -> tuple[Instance, Floats]:
 def _best_variants(instance: Instance) -> Floats:
     """(N,) sum over servers of what the user could run there alone in its best variant."""
     arcs = instance.arcs
-    pair, which = np.unique(arcs.user * instance.K + arcs.server, return_inverse=True)
-    best = np.zeros(len(pair))
-    np.maximum.at(best, which, arcs.gamma)
-    return np.bincount(pair // instance.K, weights=best, minlength=instance.N).astype(float)
+    user, best = arcs.user, arcs.gamma
+    if not instance.single_variant:
+        pair, which = np.unique(user * instance.K + arcs.server, return_inverse=True)
+        user, best = pair // instance.K, np.zeros(len(pair))
+        np.maximum.at(best, which, arcs.gamma)
+    return np.bincount(user, weights=best, minlength=instance.N).astype(float)

@@ -61,12 +61,11 @@ def errors_of_levels(instance: Instance, x: Floats, v: Floats, rise: Floats, lay
     if spread <= SAME:
         return rise + spread
     arcs = instance.arcs
-    loads, by_arc = arcs.load @ x, arcs.by_arc
+    load, loads, u = arcs.load, arcs.load @ x, arcs.totals(x)
     proofs = layers + np.isfinite(instance.max_tasks).sum()  # a limit is one of its own
-    missing = np.maximum(_risen(instance, rise * (arcs.owner @ x), proofs) + np.minimum(loads - 1.0, 0.0), 0.0)
-    tasks = np.maximum.reduceat(missing[by_arc.indices] / by_arc.data, by_arc.indptr[:-1])
-    away = arcs.owner @ np.minimum(x, tasks)
-    fall = np.divide(away, arcs.owner @ x, out=np.ones_like(v), where=v > 0)
+    missing = np.maximum(_risen(instance, rise * u, proofs) + np.minimum(loads - 1.0, 0.0), 0.0)
+    tasks = np.maximum.reduceat(missing[load.indices] / load.data, load.indptr[:-1])
+    fall = np.divide(arcs.totals(np.minimum(x, tasks)), u, out=np.ones_like(v), where=v > 0)
     moved = _moved(instance, x, loads >= 1.0 - FULL)
     return frozen(np.maximum(rise, (moved if moved > FAR else SAFETY) * fall))
 
@@ -83,10 +82,10 @@ def _risen(instance: Instance, rise: Floats, proofs: int) -> Floats:
 
 def _moved(instance: Instance, x: Floats, full: NDArray[np.bool_]) -> float:
     """The most that a user who leaves a pool that is `full` (K R,) may load another with, a unit of what it frees."""
-    arcs, by_arc = instance.arcs, instance.arcs.by_arc
-    start = by_arc.indptr[:-1]
-    least = np.minimum.reduceat(np.where(full[by_arc.indices], by_arc.data, np.inf), start)
+    arcs, load = instance.arcs, instance.arcs.load
+    start = load.indptr[:-1]
+    least = np.minimum.reduceat(np.where(full[load.indices], load.data, np.inf), start)
     least = np.minimum.reduceat(np.where(x > 0, least, np.inf), arcs.first)
-    most = np.maximum.reduceat(np.maximum.reduceat(by_arc.data, start), arcs.first)
+    most = np.maximum.reduceat(np.maximum.reduceat(load.data, start), arcs.first)
     elsewhere = np.diff(arcs.owner.indptr) > 1
     return float((most / least)[elsewhere].max(initial=0.0))

@@ -108,7 +108,7 @@ class Leximin(Mechanism):
         """
         rate, p = self.rate(domain), np.maximum(given[0], 0.0)
         y = float((cheapest(domain, p) / rate).sum())
-        g = float((rate * (domain.arcs.owner @ x)).min())
+        g = float((rate * domain.arcs.totals(x)).min())
         limited = g >= (1.0 - AT_LIMIT) * float((rate * domain.max_tasks).min())
         if not y > 0 or (limited and p.sum() > (1.0 + AT_LIMIT) * g * y):
             return np.zeros_like(p)
@@ -168,7 +168,7 @@ class Leximin(Mechanism):
         if layers is None or not allocation.has_point:
             return 1.0, np.full(instance.N, np.inf)
         x, rate = feasible(instance, allocation.x), self.rate(instance)
-        v = rate * (instance.arcs.owner @ x)
+        v = rate * instance.arcs.totals(x)
         e = excess(instance, rate, v, layers)
         missed = 1.0 - np.divide(v, v + e, out=np.zeros_like(v), where=v + e > 0)
         return worst(missed), errors_of_levels(instance, x, v, missed, len(layers))
@@ -185,7 +185,7 @@ class MaxMin(Leximin):
         if layers is None or not allocation.has_point:
             return 1.0, None
         instance, rate = allocation.instance, self.rate(allocation.instance)
-        g = float((rate * (instance.arcs.owner @ feasible(instance, allocation.x))).min())
+        g = float((rate * instance.arcs.totals(feasible(instance, allocation.x))).min())
         bounds = [float((rate * instance.max_tasks).min())]
         for layer in layers:
             y = float((cheapest(instance, layer) / rate).sum())

@@ -34,7 +34,7 @@ def feasible(instance: Instance, x: Floats) -> Floats:
     Sums of n products are known to about sqrt(n) units in the last place; a load above 1 by no more is a load of 1.
     """
     x = np.maximum(x, 0.0)
-    most = max((instance.arcs.load @ x).max(), ((instance.arcs.owner @ x) / instance.max_tasks).max())
+    most = max((instance.arcs.load @ x).max(), (instance.arcs.totals(x) / instance.max_tasks).max())
     known = EPS * max(instance.N, instance.K) ** 0.5
     return x / most if most > 1.0 + known else x
 
@@ -80,11 +80,11 @@ def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Fl
     Where few loads are priced, only these are read: many layers with one price each cost together as much as one with all.
     """
     arcs = instance.arcs
-    by_row = arcs.load.tocsr() if len(layers) > SPARSE else None
-    own = np.diff(arcs.owner.indptr)
+    few = len(layers) <= SPARSE
+    by_row, own = (arcs.load, ()) if few else (arcs.load.tocsr(), np.diff(arcs.owner.indptr))
     for p in layers:
         worth, rows = float(p.sum()), p.nonzero()[0]
-        if by_row is None or int(np.diff(by_row.indptr)[rows].sum()) * SPARSE > by_row.nnz:
+        if few or int(np.diff(by_row.indptr)[rows].sum()) * SPARSE > by_row.nnz:
             yield slice(None), worth, cheapest(instance, p), ROUNDING * worth
             continue
         parts = [slice(by_row.indptr[row], by_row.indptr[row + 1]) for row in rows]

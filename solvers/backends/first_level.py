@@ -49,7 +49,7 @@ def first_level(tree: Tree, limits: Limits) -> FirstLevel:
     pair = of * instance.K + arcs.server
     x, prices, error, kept = np.zeros(len(arcs)), np.ones(instance.K * instance.R), np.inf, np.zeros(len(arcs), dtype=bool)
     for _ in range(TURNS):
-        cost = arcs.by_arc @ prices / share
+        cost = arcs.costs(prices) / share
         new = _cheapest(pair, cost)
         new = new[cost[new] < _least(of, cost, kept)[of[new]] * (1.0 - CHEAPER)]
         if not len(new):
@@ -61,7 +61,7 @@ def first_level(tree: Tree, limits: Limits) -> FirstLevel:
         found = MaxMinArrow(1.0 / weights, merged).compile(options).solve(Round.first(merged), limits)
         x, prices, error = np.zeros(len(arcs)), np.maximum(found.prices.ravel(), 0.0), found.error
         x[order] = found.x / share[order]
-    cost = arcs.by_arc @ prices / share
+    cost = arcs.costs(prices) / share
     return FirstLevel(x, prices, error, kept, cost / _least(of, cost, np.ones_like(kept))[of] - 1.0)
 
 

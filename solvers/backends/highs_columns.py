@@ -99,7 +99,7 @@ class ColumnsSession(HighsSession):
         if found.error > ENOUGH or now.floor.any() or np.isfinite(self.instance.max_tasks).any():
             return None
         self.x, self.columns = found.x, found.above <= OPEN
-        dear = -found.above * (arcs.by_arc @ found.prices) / (1.0 + found.above)
+        dear = -found.above * arcs.costs(found.prices) / (1.0 + found.above)
         self.earlier = found.prices / found.prices.sum(), dear / found.prices.sum()
         return self.x, found.prices.reshape(self.instance.K, self.instance.R)
 

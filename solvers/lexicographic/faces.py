@@ -71,7 +71,7 @@ def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: 
     load = arcs.load @ x
     full = now.at_most & (p > np.maximum(1.0 - load, noise))
     q = cheapest(instance, p, now.closed)
-    dear = (arcs.by_arc @ p) - q[arcs.user]
+    dear = arcs.costs(p) - q[arcs.user]
     closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, noise))
     rows = np.where(full | now.exactly, load, now.full)
     # Whoever has an open arc on a priced row pays there, however little: cheap tasks are no noise.

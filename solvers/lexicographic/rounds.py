@@ -68,27 +68,28 @@ def solve_rounds(
     if not rule.several_rounds:
         x, prices = solver(first)
         return x, prices[None]
-    first = replace(first, unlimited=bool(np.isfinite(instance.max_tasks).any()))
+    if np.isfinite(instance.max_tasks).any():
+        first = replace(first, unlimited=True)
     now, x, prices, _ = _solved(instance, rate, solver, [first], tolerance)  # 2.
     proofs: list[RoundProof] = []
     while True:
         tell(iteration=len(proofs) + 1)
         if not now.active.any():
-            return x, _layers([_proof(lifted(instance, prices.ravel(), now, proofs), now, now), *proofs], prices)
-        v = rate * (instance.arcs.owner @ x)
+            return x, _layers([lifted(instance, prices.ravel(), now, proofs), *(proof.prices for proof in proofs)], prices)
+        v = rate * instance.arcs.totals(x)
         rise = _rise(instance, rate, v, prices, now)  # 3.
         fixed = rise <= max(tolerance, 2.0 * rise.min())  # 4.
         proof = lifted(instance, prices.ravel(), now, proofs)  # 5.
+        active = now.active & ~fixed
+        if not active.any():
+            return x, _layers([*(proof.prices for proof in proofs), proof], prices)
         # Levels follow this x, so that the next round has a feasible point for certain: it drifts by the solver's rounding.
-        level = np.where(now.active | now.on_face, v, np.minimum(v, now.level))
-        rest = replace(now, active=now.active & ~fixed, level=level)
-        if not rest.active.any():
-            return x, _layers([*proofs, _proof(proof, now, rest)], prices)
+        rest = replace(now, active=active, level=np.where(now.active | now.on_face, v, np.minimum(v, now.level)))
         candidates = (next_face(instance, rest, x, prices, noise) for noise in NOISE) if faces else iter([rest])
         later, x_later, prices, taken = _solved(instance, rate, solver, candidates, tolerance)
-        proofs.append(_proof(proof, now, later))
-        if taken > rise[rest.active].max():
-            return x, _layers(proofs, prices)
+        proofs.append(RoundProof(proof, now.at_most & ~later.at_most, later.closed & ~now.closed))
+        if taken > rise[active].max():
+            return x, _layers([proof.prices for proof in proofs], prices)
         now, x = later, x_later
 
 
@@ -103,7 +104,7 @@ def _solved(
             break
         asked = candidate
         now, x, prices = _below_limits(instance, rate, solver, candidate, tolerance)
-        taken = _taken(now, rate * (instance.arcs.owner @ x))
+        taken = 0.0 if now.active.all() else _taken(now, rate * instance.arcs.totals(x))
         answers.append((now, x, prices, taken))
         if taken <= DRIFT:
             break
@@ -116,17 +117,19 @@ def _below_limits(instance: Instance, rate: Floats, solver: Solver, now: Round, 
     Nobody who is below its limit has less than g. So whoever has a limit below g runs all tasks, as in progressive_filling.py,
     and without these the round is solved again, unless its prices prove already that somebody cannot rise above g.
     """
-    owner, limit = instance.arcs.owner, rate * instance.max_tasks
+    arcs, limit = instance.arcs, rate * instance.max_tasks
     while True:
         x, prices = solver(now)
-        tasks = owner @ np.maximum(x, 0.0)
+        if not now.unlimited:
+            return now, feasible(instance, x), prices
+        tasks = arcs.totals(np.maximum(x, 0.0))
         most = np.divide(instance.max_tasks, tasks, out=np.ones(len(tasks)), where=tasks > instance.max_tasks)
-        x = feasible(instance, x * most[instance.arcs.user])
-        v = rate * (owner @ x)
+        x = feasible(instance, x * most[arcs.user])
+        v = rate * arcs.totals(x)
         below = now.active & (v < (1.0 - APART) * limit)
         g = v[below].min(initial=np.inf)
         done = now.active & ~below & (limit < (1.0 - APART) * g)
-        if not (now.unlimited and done.any()):
+        if not done.any():
             return now, x, prices
         now = replace(now, active=now.active & ~done, level=np.where(done, limit, now.level))
         if not now.active.any() or _rise(instance, rate, v, prices, now).min() <= tolerance:
@@ -141,20 +144,15 @@ def _rise(instance: Instance, rate: Floats, v: Floats, prices: Floats, now: Roun
     return np.where(now.active, rise, np.inf)
 
 
-def _proof(prices: Floats, now: Round, later: Round) -> RoundProof:
-    """What proves a round, and what it made full and closed for the next one."""
-    return RoundProof(prices, now.at_most & ~later.at_most, later.closed & ~now.closed)
-
-
 def _taken(now: Round, v: Floats) -> float:
     """The largest part of their level that users fixed before have lost."""
     fixed = ~now.active & (now.level > 0)
     return float((1.0 - v[fixed] / now.level[fixed]).max(initial=0.0))
 
 
-def _layers(proofs: Sequence[RoundProof], like: Floats) -> Floats:
-    """(T, K, R) the prices of the proofs."""
-    return np.array([proof.prices.reshape(like.shape) for proof in proofs])
+def _layers(proofs: Sequence[Floats], like: Floats) -> Floats:
+    """(T, K, R) prices (K R,) of proofs."""
+    return np.array([prices.reshape(like.shape) for prices in proofs])
 
 
 def solve_nested_rounds(
@@ -181,7 +179,7 @@ def solve_edited_rounds(mechanism: Edited, instance: Instance, solver: EditedSol
     while True:
         x, y, prices = solver(now)  # 2.
         layers.append(prices)
-        v = rate * (instance.arcs.owner @ np.maximum(x, 0.0))
+        v = rate * instance.arcs.totals(np.maximum(x, 0.0))
         y = np.where(now.active, y, 0.0)
         fixed = now.active & (y >= POSITIVE * y.max())  # 3.
         g = v[now.active].min()

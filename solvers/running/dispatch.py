@@ -111,9 +111,11 @@ def _is_large(instance: Instance) -> bool:
 
 def _is_far_apart(instance: Instance) -> bool:
     """Whether weights, or the parts of resources that a user takes, differ by FAR."""
-    arcs = instance.arcs
-    parts = arcs.load.data * np.repeat(arcs.gamma, np.diff(arcs.load.indptr))
-    return bool(parts.min(initial=1.0) * FAR < 1.0 or instance.weights.max() > FAR * instance.weights.min())
+    arcs, weights, loads = instance.arcs, instance.weights, instance.arcs.load.data
+    if weights.max() > FAR * weights.min():
+        return True
+    near = loads.min(initial=1.0) * arcs.gamma.min(initial=1.0) * FAR >= 1.0  # all parts are, as their products are larger
+    return not near and bool((loads * np.repeat(arcs.gamma, np.diff(arcs.load.indptr))).min(initial=1.0) * FAR < 1.0)
 
 
 def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocation]) -> Allocation:
@@ -335,7 +337,7 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
         limits = replace(limits, start=start, start_prices=prices) if method.starts(mechanism) else limits
     if keep is not None:
         limits = replace(limits, keep=lambda x: offered(x * unit[domain.arcs.user]))
-    answer = _answer(mechanism, method, scaled, limits)
+    answer, times = _answer(mechanism, method, scaled, limits)
     x = answer.x * unit[domain.arcs.user]
     layers = prices = None
     if answer.prices is not None and np.isfinite(answer.prices).all() and (domain.K, domain.R) == (home.K, home.R):
@@ -351,7 +353,7 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
         termination=answer.termination,
         prices=prices,
         round_prices=layers if mechanism.takes_rounds else None,
-        times=answer.times,
+        times=times,
         iterations=answer.iterations,
         trace=answer.trace,
         versions=method.versions(),
@@ -385,7 +387,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
     return result.noted(message="; ".join(filter(None, (result.message, *said)))) if said else result
 
 
-def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> Answer:
+def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> tuple[Answer, Times]:
     """What the method answers, with the clocks around it; what it raises ends it alone."""
     ours = is_ours(method) and not isinstance(method, OwnFunction)
     start, cpu = limits.clock(), processor_seconds()
@@ -397,9 +399,9 @@ def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Li
         late = ours and limits.late
         answer = _no_answer(instance, *(("time_limit", "") if late else ("error", failure(method.id, error))))
     wall, cpu = limits.clock() - start, processor_seconds() - cpu
-    if not ours:  # phases reported elsewhere are not believed
-        answer = replace(_checked(answer, method, instance), times=Times(solve=wall))
-    return replace(answer, times=replace(answer.times, wall=wall, cpu=cpu))
+    if ours:
+        return answer, replace(answer.times, wall=wall, cpu=cpu)
+    return _checked(answer, method, instance), Times(solve=wall, wall=wall, cpu=cpu)  # phases reported elsewhere are not believed
 
 
 def _no_answer(instance: Instance, termination: str, message: str) -> Answer:
