@@ -120,7 +120,7 @@ def _below_limits(instance: Instance, rate: Floats, solver: Solver, now: Round, 
     arcs, limit = instance.arcs, rate * instance.max_tasks
     while True:
         x, prices = solver(now)
-        if not now.unlimited:
+        if limit.min() == np.inf:
             return now, feasible(instance, x), prices
         tasks = arcs.totals(np.maximum(x, 0.0))
         most = np.divide(instance.max_tasks, tasks, out=np.ones(len(tasks)), where=tasks > instance.max_tasks)
@@ -129,7 +129,7 @@ def _below_limits(instance: Instance, rate: Floats, solver: Solver, now: Round, 
         below = now.active & (v < (1.0 - APART) * limit)
         g = v[below].min(initial=np.inf)
         done = now.active & ~below & (limit < (1.0 - APART) * g)
-        if not done.any():
+        if not (now.unlimited and done.any()):
             return now, x, prices
         now = replace(now, active=now.active & ~done, level=np.where(done, limit, now.level))
         if not now.active.any() or _rise(instance, rate, v, prices, now).min() <= tolerance:
