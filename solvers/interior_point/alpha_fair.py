@@ -148,12 +148,14 @@ class AlphaFairArrow(ArrowProgram):
 
     def ended(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
         """Whether the judge can bound what users are off by, too: the gap is small, limits are met, and tasks hardly changed."""
-        (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), self.split(before.primal)[2]
+        if not super().ended(before, now, error, limits):
+            return False
+        (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), before.primal[self.parts[2]]
         allowed, paid = allowed_user_error(limits.promised), self.c * t ** (1.0 - self.alpha)
         small = BOUNDED * min(allowed, FLAT) * float((self.alpha * paid).min() / paid.sum())
         met = bool((np.where(z * t > y * r, r, 0.0) <= SAME * t).all())
         near = met and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
-        return near and error <= max(small, self.options.target) and super().ended(before, now, error, limits)
+        return near and error <= max(small, self.options.target)
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""
@@ -167,22 +169,20 @@ class AlphaFairArrow(ArrowProgram):
 
     def towards(self, now: PrimalDual) -> Floats:
         """Users change towards what they demand."""
-        over = super().towards(now)
-        t, y = self.split(now.primal)[2], self.split(now.dual)[2]
-        over[self.parts[2]] = self.demand(y) - t
+        over, users = super().towards(now), self.parts[2]
+        over[users] = self.demand(now.dual[users]) - now.primal[users]
         return over
 
     def second_order(self, now: PrimalDual, affine: PrimalDual, mu: float) -> Floats:
         """The users' part is that of t y^(1 / alpha), divided by y^(1 / alpha); parameters as for every arrow."""
-        over = super().second_order(now, affine, mu)
-        t, y = self.split(now.primal)[2], self.split(now.dual)[2]
-        dt, dy = self.split(affine.primal)[2], self.split(affine.dual)[2] / y
-        over[self.parts[2]] = -(dt * dy + 0.5 * (1.0 / self.alpha - 1.0) * t * dy**2) / self.alpha
+        over, users = super().second_order(now, affine, mu), self.parts[2]
+        dt, dy = affine.primal[users], affine.dual[users] / now.dual[users]
+        over[users] = -(dt * dy + 0.5 * (1.0 / self.alpha - 1.0) * now.primal[users] * dy**2) / self.alpha
         return over
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
         """The largest of the relative gap, the residuals, and the relative difference from what users demand; inf for nan."""
-        t, (d, p, y, z) = self.split(now.primal)[2], self.split(now.dual)
+        t, (d, p, y, z) = now.primal[self.parts[2]], self.split(now.dual)
         gap = float((p.sum() + z @ self.most) / (y @ t)) - 1.0
         arcs = lack.arcs / (self.loads.of_users(y) + d)  # of what a task costs
         parts = [arcs, lack.rows, lack.users / t, lack.limits, self.demand(y) / t - 1.0]
@@ -191,7 +191,7 @@ class AlphaFairArrow(ArrowProgram):
 
     def floor(self, now: PrimalDual) -> float:
         """Small next to what demands cost more than tasks: else x and d on the boundary leave steps no room to close that."""
-        t, y = self.split(now.primal)[2], self.split(now.dual)[2]
+        t, y = now.primal[self.parts[2]], now.dual[self.parts[2]]
         paid = t * y
         apart = float((np.abs(self.demand(y) / t - 1.0) * paid).max()) * len(t)
         return max(FLOOR * len(t) * float(paid.min()), LAG * apart)

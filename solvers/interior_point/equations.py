@@ -95,7 +95,7 @@ class ArrowEquations:
 
     def mu(self, now: PrimalDual) -> Any:
         """The mean of the products that go to mu."""
-        return self.dot(now.primal * now.dual, self.central) / float(self.central.sum())
+        return self.dot(now.primal * now.dual, self.central) / np.count_nonzero(self.central)
 
     def towards(self, now: PrimalDual) -> Floats:
         """What the primal numbers of the predictor change by where the dual ones stay."""

@@ -113,6 +113,8 @@ class ArrowProgram(ArrowEquations, ABC):
     @property
     def corrections(self) -> int:
         """How many correctors may follow Mehrotra's: each costs passes over the arcs and two triangular solves."""
+        if self.whole is not None:
+            return 0
         if self.loose or self.plan == "sparse rows":  # whose fill is not known
             return ROUGH_CORRECTIONS if self.loose else CORRECTIONS
         rows, users = float(len(self.right)), float(self.instance.N)
@@ -195,9 +197,9 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _next_by_few(self, now: PrimalDual, error: float) -> tuple[PrimalDual, Residuals, float] | None:
         """The same by constraint reduction (reduction.py); None where too many arcs are needed, or it leads nowhere."""
-        (x, *_), (d, _, y, z), arcs = self.split(now.primal), self.split(now.dual), self.arcs
-        if arcs is None:
+        if (arcs := self.arcs) is None:
             return None
+        (x, *_), (d, _, y, z) = self.split(now.primal), self.split(now.dual)
         if not DIGITS < error <= FAR:
             arcs.before = d
             return None
@@ -249,7 +251,7 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
         """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
-        count, rough = float(self.central.sum()), self.corrections > 0
+        count, rough = np.count_nonzero(self.central), self.corrections > 0
         tried = now.after(affine, *lengths(self.pairs, now, affine))
         mu, reached = self.mu(now), self.mu(tried)
         wanted = max(mu * min((reached / mu) ** 3, CENTRING), self.floor(now) / count)
