@@ -41,6 +41,8 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     if not np.isfinite(least):
         return np.inf
     total = float(prices.sum())
+    if not capped.any():
+        return worst([least * total / worth - 1.0])
     most, a, q, kinks = (part[capped] for part in (limits, marginal, q, kinks))
     candidates = np.append(least, np.sort(np.maximum(kinks[q > 0], least)))
     order = np.argsort(kinks, kind="stable")

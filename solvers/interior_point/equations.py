@@ -87,7 +87,8 @@ class ArrowEquations:
 
     def split(self, values: NDArray[Any]) -> list[Any]:
         """The parts on arcs, rows, users and limits."""
-        return [values[..., part] for part in self.parts]
+        x, s, t, r = self.parts
+        return [values[..., x], values[..., s], values[..., t], values[..., r]]
 
     def dot(self, one: NDArray[Any], other: NDArray[Any]) -> Any:
         """Their inner product, for each program of a stack."""

@@ -43,8 +43,7 @@ class Residuals(NamedTuple):
     g: Any
 
 
-@dataclass(frozen=True)
-class PrimalDual:
+class PrimalDual(NamedTuple):
     """(x, s, t, r), (d, p, y, z) and g, which is 0 where no user is raised; or a step between such points.
 
     Of a stack (batch.py) all have one more axis, and g is (B, 1).

@@ -21,6 +21,9 @@ from fairalloc.solvers.interior_point.iterates import PrimalDual
 PARTS = np.array([1.0, 0.75, 0.5, 0.25, 0.0])
 """The parts of a correction that are tried, the preferred ones first (Colombo and Gondzio 2008)."""
 
+FEW = 500
+"""Numbers of which all are looked at: to choose among few takes longer."""
+
 LONG, REACH, BEYOND = 0.9, 1.5, 0.2
 """Shorter steps get correctors, which look at the products after a step so many times as long, and by BEYOND of a whole one."""
 
@@ -54,8 +57,10 @@ def combined(pairs: Pairs, now: PrimalDual, step: PrimalDual, correction: Primal
     def longest(values: Floats, first: Floats, second: Floats) -> tuple[float, float]:
         values, first, second = values[pairs], first[pairs], second[pairs]
         without, more = first / values, second / values
-        near = np.minimum(without, without + more) < -0.1  # the others bound no step much shorter than the whole one
-        fastest = -(without[near] + PARTS[:, None] * more[near]).min(axis=1, initial=-1.0)
+        if len(more) > FEW:
+            near = np.minimum(without, without + more) < -0.1  # the others bound no step much shorter than the whole one
+            without, more = without[near], more[near]
+        fastest = -(without + PARTS[:, None] * more).min(axis=1, initial=-1.0)
         best = int(fastest.argmin())
         return float(PARTS[best]), 1.0 / float(fastest[best])
 
