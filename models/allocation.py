@@ -238,7 +238,7 @@ class Allocation:
     @cached_property
     def tasks(self) -> Floats:
         """(N,) tasks of each user, x_n = sum over its arcs (K 5, W 1); u_n in Z."""
-        return frozen(self.instance.arcs.owner @ self.x)
+        return frozen(self.instance.arcs.totals(self.x))
 
     @cached_property
     def tasks_exact(self) -> tuple[Fraction, ...] | None:

@@ -96,7 +96,7 @@ class Limits:
     @property
     def limited(self) -> bool:
         """Whether there is a deadline."""
-        return bool(np.isfinite(self.deadline))
+        return self.deadline < np.inf
 
     @property
     def late(self) -> bool:

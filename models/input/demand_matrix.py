@@ -78,7 +78,7 @@ class Vectors:
 
     def in_units(self, unit: Floats) -> "Vectors":
         """What a task takes where a task of user n is unit[n] of the tasks before."""
-        return self._frozen(scaled_rows(self.matrix, unit[self.user]), self.first)
+        return Vectors(scaled_rows(self.matrix, unit if self.is_single else unit[self.user]), self.first)
 
     def content(self) -> tuple[bytes, ...]:
         """What two have in common where they are equal."""

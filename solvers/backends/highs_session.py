@@ -98,14 +98,15 @@ class HighsSession(Session):
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
         with self.phase("solve"), self.logged(), highs_scheduler():
             self.highs.run()
-            if again and self._termination() in LOST:
+            if (termination := self._termination()) in LOST and again:
                 self.highs.clearSolver()
                 self._set(COLD)
                 self.highs.run()
+                termination = self._termination()
         info = self.highs.getInfo()
         counts = info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count
         self.count(sum([count for count in counts if count > 0]))
-        return self._termination()
+        return termination
 
     def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
         """The same, after which the object is idle, unless it may have much memory."""
@@ -161,7 +162,8 @@ class HighsSession(Session):
         accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
         meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
         ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **chosen}
-        ours |= {"presolve": "off"} if lp.far_apart else {}
+        if ours.get("presolve") != "off" and lp.far_apart:
+            ours["presolve"] = "off"
         with self.logged():
             self._set(ours)
             check_highs_options(self.limits.solver_options)

@@ -57,7 +57,7 @@ class AlphaFairArrow(ArrowProgram):
 
     def __init__(self, mechanism: AlphaFair, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights
-        equal = weights / weights.sum() * (arcs.owner @ arcs.gamma) / instance.K
+        equal = weights / weights.sum() * arcs.totals(arcs.gamma) / instance.K
         super().__init__(instance, np.minimum(equal * instance.K, instance.max_tasks))
         self.alpha, self.is_mean = mechanism.alphas(instance), mechanism.is_mean
         self.c = weights * (mechanism.rate(instance) * self.tasks) ** (1.0 - self.alpha)

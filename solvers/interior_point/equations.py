@@ -51,14 +51,14 @@ class ArrowEquations:
     most: Floats
     target = 0.0
 
+    options: InteriorPointOptions
     loads: Loads
     plan: Plan
     dense_rows: int
 
     def __init__(self, instance: Instance, tasks: Floats) -> None:
         arcs = instance.arcs
-        self.instance, self.options, self.tasks = instance, InteriorPointOptions(), tasks
-        self.limit = instance.max_tasks / tasks
+        self.instance, self.tasks, self.limit = instance, tasks, instance.max_tasks / tasks
         self.parts = parts_of(len(arcs), instance.K * instance.R, instance.N)
 
     def compile(self, options: InteriorPointOptions) -> Self:

@@ -175,10 +175,11 @@ class ProgressiveFilling(Method):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         domain = mechanism.domain(instance)
+        if domain.A == domain.N:
+            return ""
         arcs = np.diff(domain.arcs.owner.indptr)
-        for n in np.flatnonzero(arcs > 1)[:1]:
-            return f"{self.id} needs one variant and one server for each user, but user {domain.users[n]!r} has {arcs[n]} choices"
-        return ""
+        n = int(np.argmax(arcs > 1))
+        return f"{self.id} needs one variant and one server for each user, but user {domain.users[n]!r} has {arcs[n]} choices"
 
 
 methods = (ProgressiveFilling(),)
