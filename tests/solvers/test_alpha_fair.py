@@ -209,7 +209,7 @@ def test_the_gap_waits_for_tasks_that_are_not_what_users_demand():
     np.testing.assert_allclose(arrow.floor(now), FLOOR * len(paid) * paid.min(), rtol=EXACT)
     dual = now.dual.copy()
     dual[users.start] /= 1.0 + 1e-3
-    np.testing.assert_allclose(arrow.floor(replace(now, dual=dual)), LAG * 1e-3 * len(paid) * paid[0], rtol=2e-3)
+    np.testing.assert_allclose(arrow.floor(now._replace(dual=dual)), LAG * 1e-3 * len(paid) * paid[0], rtol=2e-3)
 
 
 def test_who_pays_little_does_not_keep_the_gap_from_closing():
@@ -269,14 +269,14 @@ def test_the_error_is_the_most_that_any_equation_lacks(name, parameters):
         values = getattr(now, which).copy()
         values[part] *= factor
         values[part] += 0.02 * (factor - 1.0) * (values[part] != 0)
-        off = replace(now, **{which: values})
+        off = now._replace(**{which: values})
         lack, error = by_definition(arrow, off)
         for found, expected in zip(arrow.residuals(off), lack, strict=False):
             np.testing.assert_allclose(found, expected, atol=ROUNDING)
         assert arrow.error(off, arrow.residuals(off)) == pytest.approx(error, rel=EXACT)
         errors.add(float(f"{error:.3g}"))
     assert len(errors) > 8
-    nowhere = replace(now, dual=np.full_like(now.dual, np.nan))
+    nowhere = now._replace(dual=np.full_like(now.dual, np.nan))
     assert arrow.error(nowhere, arrow.residuals(nowhere)) == np.inf
 
 
@@ -305,14 +305,14 @@ def test_the_second_order_leaves_users_an_error_of_third_order(alpha):
     primal = now.primal.copy()
     primal[users] = arrow.demand(now.dual[users])
     now, direction = (
-        replace(now, primal=primal),
+        now._replace(primal=primal),
         rng.uniform(0.5, 1.0, arrow.instance.N) * rng.choice([-1.0, 1.0], arrow.instance.N),
     )
     np.testing.assert_allclose(arrow.towards(now)[users], 0.0, atol=ROUNDING)
     for size in (2e-2, 1e-2):
         dual = np.zeros_like(now.dual)
         dual[users] = size * direction * now.dual[users]
-        affine = replace(now, primal=-arrow.ratio(now) * dual, dual=dual)
+        affine = now._replace(primal=-arrow.ratio(now) * dual, dual=dual)
         t = now.primal[users] + affine.primal[users] + arrow.second_order(now, affine, 0.0)[users]
         left.append(arrow.demand(now.dual[users] + dual[users]) / t - 1.0)
     np.testing.assert_allclose(left[0] / left[1], 8.0, rtol=0.1)

@@ -1,7 +1,6 @@
 """Constraint reduction: loads of some arcs, which are kept, steps without the others, and where all are kept again."""
 
 from copy import copy
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,7 +184,7 @@ def test_a_step_that_raises_the_error_is_done_again_with_all_arcs(monkeypatch):
     def reversed_step(self, few, arcs, now, error):
         step, _ = reduced(self, few, arcs, now, error)
         errors.append(error)
-        return replace(step, primal=-step.primal, dual=-step.dual, g=-step.g), (1e-9, 1e-9)
+        return step._replace(primal=-step.primal, dual=-step.dual, g=-step.g), (1e-9, 1e-9)
 
     def noted(self, now, lack, error):
         found = following(self, now, lack, error)

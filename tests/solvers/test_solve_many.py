@@ -277,7 +277,7 @@ def test_a_start_meets_the_primal_equations_and_its_error_is_that_of_the_equatio
     for which, part, factor in ((w, part, f) for w in ("primal", "dual") for part in points.parts for f in (1.0, 0.7, 1.4)):
         values = getattr(start, which).copy()
         values[:, part] *= factor
-        points.now = replace(start, **{which: values})
+        points.now = start._replace(**{which: values})
         (x, s, t, r), (d, p, y, z) = points.split(points.now.primal), points.split(points.now.dual)
         tasks, price = x.reshape(B, N, K), p.reshape(B, K, R)
         u, g = tasks.sum(axis=2), points.now.g
