@@ -50,8 +50,7 @@ class Arcs:
 
     def totals(self, x: Floats) -> Floats:
         """(N,) `owner @ x`."""
-        result: Floats = np.add.reduceat(x, self.first)
-        return result
+        return np.add.reduceat(x, self.first)
 
     @cached_property
     def by_arc(self) -> sp.csr_array:
@@ -59,8 +58,8 @@ class Arcs:
         return self.load.T
 
     def costs(self, prices: Floats) -> Floats:
-        """(A,) what a task costs at prices (K R,), `by_arc @ prices`, which few arcs do not need."""
-        load, few = self.load, len(self) <= FEW
+        """(A,) what a task costs at prices (K R,), `by_arc @ prices`."""
+        load, few = self.load, len(self) <= 200  # where `by_arc` takes longer to make than the product without it
         result: Floats = np.add.reduceat(load.data * prices[load.indices], load.indptr[:-1]) if few else self.by_arc @ prices
         return result
 
@@ -71,9 +70,6 @@ class Arcs:
 
 
 T = TypeVar("T")
-
-FEW = 200
-"""Arcs up to which a sparse matrix takes longer to make than to multiply without it."""
 
 
 class ExactData:
@@ -339,8 +335,7 @@ class InstanceData:
                 parts *= time[..., None]
                 share, largest = parts.ravel(), reduce(np.maximum, parts.T)
                 start = np.arange(0, share.size + 1, self.R) if like is None else like.indptr
-                rows = small_range(self.K * self.R).reshape(self.K, self.R)
-                place = rows[server].ravel() if like is None else like.indices
+                place = small_range(self.K * self.R).reshape(self.K, self.R)[server].ravel() if like is None else like.indices
             else:
                 each = vectors[row]
                 start, place = each.indptr, _entries(each, server, self.R) if like is None else like.indices

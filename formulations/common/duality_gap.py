@@ -38,10 +38,8 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
     limits = allocation.instance.max_tasks
     capped = np.isfinite(limits)
     least = float(kinks.max(initial=0.0, where=~capped))
-    if not np.isfinite(least):
-        return np.inf
     total = float(prices.sum())
-    if not capped.any():
+    if not (np.isfinite(least) and capped.any()):
         return worst([least * total / worth - 1.0])
     most, a, q, kinks = (part[capped] for part in (limits, marginal, q, kinks))
     candidates = np.append(least, np.sort(np.maximum(kinks[q > 0], least)))

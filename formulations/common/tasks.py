@@ -177,10 +177,9 @@ def tasks_in_units(instance: Instance) -> tuple[Instance, Floats]:
 
 def _best_variants(instance: Instance) -> Floats:
     """(N,) sum over servers of what the user could run there alone in its best variant."""
-    arcs = instance.arcs
-    user, best = arcs.user, arcs.gamma
+    user, best = instance.arcs.user, instance.arcs.gamma
     if not instance.single_variant:
-        pair, which = np.unique(user * instance.K + arcs.server, return_inverse=True)
+        pair, which = np.unique(user * instance.K + instance.arcs.server, return_inverse=True)
         user, best = pair // instance.K, np.zeros(len(pair))
-        np.maximum.at(best, which, arcs.gamma)
+        np.maximum.at(best, which, instance.arcs.gamma)
     return np.bincount(user, weights=best, minlength=instance.N).astype(float)

@@ -80,11 +80,10 @@ def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Fl
     Where few loads are priced, only these are read: many layers with one price each cost together as much as one with all.
     """
     arcs = instance.arcs
-    few = len(layers) <= SPARSE
-    by_row, own = (arcs.load, ()) if few else (arcs.load.tocsr(), np.diff(arcs.owner.indptr))
+    by_row = arcs.load.tocsr() if len(layers) > SPARSE else None
     for p in layers:
         worth, rows = float(p.sum()), p.nonzero()[0]
-        if few or int(np.diff(by_row.indptr)[rows].sum()) * SPARSE > by_row.nnz:
+        if by_row is None or int(np.diff(by_row.indptr)[rows].sum()) * SPARSE > by_row.nnz:
             yield slice(None), worth, cheapest(instance, p), ROUNDING * worth
             continue
         parts = [slice(by_row.indptr[row], by_row.indptr[row + 1]) for row in rows]
@@ -92,7 +91,7 @@ def _priced(instance: Instance, layers: Floats) -> Iterator[tuple[Any, float, Fl
             priced, which = np.unique(np.concatenate([by_row.indices[part] for part in parts]), return_inverse=True)
             costs = np.concatenate([by_row.data[part] * p[row] for row, part in zip(rows, parts, strict=True)])
             users, first, count = np.unique(arcs.user[priced], return_index=True, return_counts=True)
-            paying = count == own[users]  # a user who has an arc for nothing pays nothing
+            paying = count == np.diff(arcs.owner.indptr)[users]  # a user who has an arc for nothing pays nothing
             if paying.any():
                 least = np.minimum.reduceat(np.bincount(which, weights=costs), first)
                 yield users[paying], worth, least[paying], ROUNDING * worth

@@ -162,8 +162,7 @@ class HighsSession(Session):
         accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
         meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
         ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, **meant, **chosen}
-        if ours.get("presolve") != "off" and lp.far_apart:
-            ours["presolve"] = "off"
+        ours |= {"presolve": "off"} if ours.get("presolve") != "off" and lp.far_apart else {}
         with self.logged():
             self._set(ours)
             check_highs_options(self.limits.solver_options)

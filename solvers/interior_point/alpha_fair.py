@@ -57,7 +57,7 @@ class AlphaFairArrow(ArrowProgram):
 
     def __init__(self, mechanism: AlphaFair, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights
-        equal = weights / weights.sum() * arcs.totals(arcs.gamma) / instance.K
+        equal = weights / weights.sum() * (arcs.owner @ arcs.gamma) / instance.K
         super().__init__(instance, np.minimum(equal * instance.K, instance.max_tasks))
         self.alpha, self.is_mean = mechanism.alphas(instance), mechanism.is_mean
         self.c = weights * (mechanism.rate(instance) * self.tasks) ** (1.0 - self.alpha)
@@ -154,8 +154,7 @@ class AlphaFairArrow(ArrowProgram):
         allowed, paid = allowed_user_error(limits.promised), self.c * t ** (1.0 - self.alpha)
         small = BOUNDED * min(allowed, FLAT) * float((self.alpha * paid).min() / paid.sum())
         met = bool((np.where(z * t > y * r, r, 0.0) <= SAME * t).all())
-        near = met and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
-        return near and error <= max(small, self.options.target)
+        return met and error <= max(small, self.options.target) and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
 
     def demand(self, y: Floats) -> Floats:
         """(N,) what users would have at these marginal utilities."""

@@ -113,8 +113,6 @@ class ArrowProgram(ArrowEquations, ABC):
     @property
     def corrections(self) -> int:
         """How many correctors may follow Mehrotra's: each costs passes over the arcs and two triangular solves."""
-        if self.whole is not None:
-            return 0
         if self.loose or self.plan == "sparse rows":  # whose fill is not known
             return ROUGH_CORRECTIONS if self.loose else CORRECTIONS
         rows, users = float(len(self.right)), float(self.instance.N)
@@ -251,7 +249,7 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
         """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
-        count, rough = np.count_nonzero(self.central), self.corrections > 0
+        count, rough = np.count_nonzero(self.central), self.whole is None and self.corrections > 0
         tried = now.after(affine, *lengths(self.pairs, now, affine))
         mu, reached = self.mu(now), self.mu(tried)
         wanted = max(mu * min((reached / mu) ** 3, CENTRING), self.floor(now) / count)

@@ -21,14 +21,11 @@ from fairalloc.solvers.interior_point.iterates import PrimalDual
 PARTS = np.array([1.0, 0.75, 0.5, 0.25, 0.0])
 """The parts of a correction that are tried, the preferred ones first (Colombo and Gondzio 2008)."""
 
-FEW = 500
-"""Numbers of which all are looked at: to choose among few takes longer."""
-
 LONG, REACH, BEYOND = 0.9, 1.5, 0.2
 """Shorter steps get correctors, which look at the products after a step so many times as long, and by BEYOND of a whole one."""
 
-GAIN = 0.02
-"""How much longer a corrector makes the two steps together, at least; otherwise it is the last."""
+GAIN, FEW = 0.02, 500
+"""How much longer a corrector makes the two steps together, at least, else it is the last; numbers of which none is left out."""
 
 Pairs: TypeAlias = slice | NDArray[np.intp]
 """The primal and dual numbers that are both to stay positive."""

@@ -111,11 +111,10 @@ def _is_large(instance: Instance) -> bool:
 
 def _is_far_apart(instance: Instance) -> bool:
     """Whether weights, or the parts of resources that a user takes, differ by FAR."""
-    arcs, weights, loads = instance.arcs, instance.weights, instance.arcs.load.data
-    if weights.max() > FAR * weights.min():
-        return True
-    near = loads.min(initial=1.0) * arcs.gamma.min(initial=1.0) * FAR >= 1.0  # all parts are, as their products are larger
-    return not near and bool((loads * np.repeat(arcs.gamma, np.diff(arcs.load.indptr))).min(initial=1.0) * FAR < 1.0)
+    load, gamma, weights = instance.arcs.load, instance.arcs.gamma, instance.weights
+    far = load.data.min(initial=1.0) * gamma.min(initial=1.0) * FAR < 1.0  # otherwise no part is so small
+    far = far and (load.data * np.repeat(gamma, np.diff(load.indptr))).min(initial=1.0) * FAR < 1.0
+    return bool(far or weights.max() > FAR * weights.min())
 
 
 def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocation]) -> Allocation:
