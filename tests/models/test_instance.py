@@ -226,6 +226,16 @@ def test_arcs_are_their_definition(instance):
     assert instance.eligible.tolist() == [[(n, i) in seen for i in range(instance.K)] for n in range(instance.N)]
 
 
+@pytest.mark.parametrize("users", [4, 90])
+def test_sums_and_costs_over_arcs_are_products_with_their_matrices(users):
+    """Of few arcs, which need no matrix for their costs, and of many."""
+    arcs, rng = generators.variants(users, 3, 4, 0).arcs, np.random.default_rng(0)
+    x, prices = rng.random(len(arcs)), rng.random(12)
+    np.testing.assert_allclose(arcs.totals(x), arcs.owner @ x, rtol=1e-14)
+    np.testing.assert_allclose(arcs.costs(prices), arcs.load.toarray().T @ prices, rtol=1e-14)
+    assert ("by_arc" in vars(arcs)) == (users == 90)
+
+
 @settings(max_examples=drawn(50), deadline=None)
 @given(instances())
 def test_pools_and_totals(instance):
