@@ -35,9 +35,10 @@ SATISFIED_THRESHOLDS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 
 def gaps(game: Any, x: Floats, kappa: Floats | None = None) -> Floats:
     """(K,) the residual of each server at feasible tasks x (A,); kappa (K, R) are levels, a hint."""
-    result = np.where(game.finite, 1.0, infinite_gaps(game, x))
-    if kappa is not None and np.all(np.isfinite(kappa)):
-        result = np.where(game.finite, _proved(game, x, kappa), result)
+    if kappa is None or not np.all(np.isfinite(kappa)):
+        result = np.where(game.finite, 1.0, infinite_gaps(game, x))
+    else:
+        result = gaps_at(game, x, kappa)
     for threshold in SERVED_THRESHOLDS:
         open_ = np.flatnonzero(game.finite & (result > PROVED))
         if not len(open_):
@@ -45,6 +46,12 @@ def gaps(game: Any, x: Floats, kappa: Floats | None = None) -> Floats:
         for own in recovered_candidates(game, x, open_, threshold):
             result[open_] = np.minimum(result, _proved(game, x, own))[open_]
     return result
+
+
+def gaps_at(game: Any, x: Floats, kappa: Floats) -> Floats:
+    """(K,) the same with these finite levels alone."""
+    result = infinite_gaps(game, x)
+    return np.where(game.finite, _proved(game, x, kappa), result) if game.finite.any() else result
 
 
 def _proved(game: Any, x: Floats, kappa: Floats) -> Floats:
@@ -137,16 +144,26 @@ def _bottlenecks(server: OneServer) -> float:
     if not len(server.y):
         return 0.0
     w, own, z, gains = server.w, server.own, server.z, relative_gains(server.slack, server.w, server.total)
-    worst = np.ones(len(own))
+    worst, envied, before = np.ones(len(own)), own, None
     for r in range(w.shape[1]):
         wants = w[:, r] > 0
-        falling = np.flatnonzero(wants)[np.lexsort((-z[wants], -own[wants]))]
-        rises = np.diff(np.maximum.accumulate(z[falling]), prepend=0.0) > 0
-        most, share = own[falling[rises]], z[falling[rises]]
-        first = np.searchsorted((1.0 - most) * share, z)
-        before, after = np.maximum(first - 1, 0), np.minimum(first, len(most) - 1)
-        envied = np.zeros(len(own))
-        for place in (before, after) if len(most) else ():
-            envied = np.maximum(envied, np.minimum(most[place], 1.0 - z / share[place]))
+        if before is None or (wants != before).any():
+            envied, before = _envied(own, z, wants), wants
         worst = np.where(wants, np.minimum(worst, np.maximum(gains[:, r], envied)), worst)
     return float(np.minimum(worst, server.wanted).max())
+
+
+def _envied(own: Floats, z: Floats, wants: NDArray[np.bool_]) -> Floats:
+    """(m,) max over m with w_mr > 0 of min(o_mi, 1 - z_ni / z_mi) of each user, at least 0."""
+    falling = np.flatnonzero(wants & (own > 0))
+    falling = falling[np.lexsort((-z[falling], -own[falling]))]
+    most, share = own[falling], z[falling]
+    highest = np.maximum.accumulate(share)
+    rises = np.ones(len(falling), dtype=bool)
+    rises[1:] = highest[1:] > highest[:-1]
+    most, share = most[rises], share[rises]
+    result = np.zeros(len(own))
+    first = np.searchsorted((1.0 - most) * share, z)
+    for place in (np.maximum(first - 1, 0), np.minimum(first, len(most) - 1)) if len(most) else ():
+        result = np.maximum(result, np.minimum(most[place], 1.0 - z / share[place]))
+    return result

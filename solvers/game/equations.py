@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.residual import definition_gap, gaps, infinite_gaps, level_gap
+from fairalloc.formulations.game.residual import gaps, gaps_at
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import GameSession
 from fairalloc.solvers.kkt.loads import ArcLoads
@@ -217,8 +217,7 @@ class LevelEquations:
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(kappa)) and game.defined(x)):
             return 1.0
         with np.errstate(over="ignore"):
-            smooth = np.maximum(definition_gap(game, x, kappa), level_gap(game, x, kappa))
-        return float(np.where(game.finite, smooth, infinite_gaps(game, x)).max())
+            return float(gaps_at(game, x, kappa).max())
 
 
 class NewtonSession(GameSession):
