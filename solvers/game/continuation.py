@@ -1,6 +1,7 @@
 r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following the central path of the game (central_path.py).
 
 0. Where g_i' is a multiple of 1 / z on every server, try the concave program of nb (K Theorem 2; interior_point/alpha_fair.py).
+   For PS-DSF without limits and zero demands, try the path in one unknown per server (level_path.py), and go on at its end.
 1. Start at an equal partition with a first tau, and move onto the path by damped Newton steps.
 2. Compute the tangent of the path, oriented by the sign of the determinant; at first towards smaller tau.
 3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(30, 0.3 / tau).
@@ -32,6 +33,7 @@ from fairalloc.solvers.game.active_set import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, fits
 from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
+from fairalloc.solvers.game.level_path import LevelPath
 from fairalloc.solvers.game.price_layers import corrected, patterns
 from fairalloc.solvers.game.session import GameMethod
 from fairalloc.solvers.game.small_changes import end_by_programs
@@ -114,9 +116,9 @@ class Attempts:
 
 
 class PathFollowing:
-    """The central path from an equal partition on."""
+    """The central path from a point of it on, or from an equal partition."""
 
-    def __init__(self, session: "ContinuationSession", tau: float, first: float) -> None:
+    def __init__(self, session: "ContinuationSession", tau: float, first: float, begin: CentralPathPoint | None = None) -> None:
         self.session, self.levels, self.first = session, session.levels, first
         self._several = session.several
         self.attempts, self.begun = Attempts(), session.done
@@ -124,7 +126,7 @@ class PathFollowing:
         self._cap(np.log(tau))
         y, k = equal(self.levels)
         ones, h = np.ones(self.levels.N), np.where(self.levels.limited, 0.3, 0.0)
-        self.now = CentralPathPoint(
+        self.now = begin or CentralPathPoint(
             y, k, np.full(len(y), 0.3), np.where(self.levels.row, 0.3, 1.0), h, 0.3 * ones, float(np.log(tau))
         )
         arcs, rows, limits = len(self.levels), self.levels.row.sum(), self.levels.limited.sum()
@@ -253,10 +255,11 @@ class PathFollowing:
             finish_by_layers(session, levels.x(point.y))
             self._cap(point.theta)
             return
-        session.look(point.y, point.k, tau=point.tau)
         for arcs, rows, held in (stay, large) if newtons else ():
             if not session.reached:
                 newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
+        if not session.reached:
+            session.look(point.y, point.k, tau=point.tau)
         if not session.reached and self._long and point.tau <= PROGRAMS_TAU and levels.game.finite.all():
             end_by_programs(session, point)
         self._cap(point.theta)
@@ -316,8 +319,11 @@ class ContinuationSession(NewtonSession):
                 return
         if self._bargained():
             return
+        begin = LevelPath(self).follow(FINISH_TAU / 2.0) if LevelPath.fits(self) else None
+        if self.reached:
+            return
         for tau, first in self._starts():
-            path = PathFollowing(self, tau, first)
+            path, begin = PathFollowing(self, tau, first, begin), None
             try:
                 path.follow()
             except (PathLost, Stopped) as end:

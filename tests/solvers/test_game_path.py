@@ -15,6 +15,7 @@ from fairalloc.solvers.game.active_set import ActiveStep, Guess
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
 from fairalloc.solvers.game.continuation import Attempts, Continuation, ContinuationOptions, ContinuationSession, PathFollowing
 from fairalloc.solvers.game.equations import LevelEquations, equal
+from fairalloc.solvers.game.level_path import LevelPath
 from fairalloc.solvers.method import Limits
 
 GAME = "alpha-pf-vds"
@@ -124,12 +125,28 @@ def test_an_answer_of_ps_dsf_starts_games_with_a_large_alpha(alpha):
 @pytest.mark.few(1)
 @pytest.mark.parametrize("family", ["heavy_tailed", "racks", "tied"])
 def test_without_a_cap_on_alpha_ps_dsf_takes_fewer_systems(family, monkeypatch):
+    monkeypatch.setattr(LevelPath, "fits", lambda _: False)
     games = [getattr(generators, family)(60, 12, 3, seed) for seed in range(4)]
     free = [solve(game, "ps-dsf", "continuation", accuracy="high") for game in games]
     monkeypatch.setattr(ContinuationSession, "_starts", lambda session: session.options.starts)
     capped = [solve(game, "ps-dsf", "continuation", accuracy="high") for game in games]
     assert all(answer.claims_success and answer.residual <= ACCURACY["high"] for answer in free + capped)
     assert sum(answer.iterations for answer in free) < 0.85 * sum(answer.iterations for answer in capped)
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("family", ["placement", "degenerate", "racks", "tied", "badly_scaled"])
+def test_the_path_in_one_unknown_per_server_has_the_same_end(family, monkeypatch):
+    """Where tasks are not unique, too: servers of a rack share users in many ways."""
+    instance = getattr(generators, family)(20, 5, 3, 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(LevelPath, "fits", lambda _: False)
+        whole = solve(instance, "ps-dsf", "continuation")
+    monkeypatch.setattr(PathFollowing, "follow", None)  # it is not needed
+    answer = solve(instance, "ps-dsf", "continuation")
+    assert answer.claims_success
+    assert answer.residual <= ROUNDING
+    np.testing.assert_allclose(answer.x / instance.arcs.gamma, whole.x / instance.arcs.gamma, atol=1e-4)
 
 
 @pytest.mark.few(1)
