@@ -41,14 +41,16 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, is_vector
 
 
-@lru_cache(maxsize=8)
 def monopolies(instance: Instance) -> Floats:
     """(A,) gamma_ni of each arc: the most tasks that its user could run alone on its server, variants side by side (K 8)."""
+    return instance.arcs.gamma if instance.single_variant else _mixtures(instance)
+
+
+@lru_cache(maxsize=8)
+def _mixtures(instance: Instance) -> Floats:
     from scipy.optimize import linprog
 
     arcs, result = instance.arcs, instance.arcs.gamma.copy()
-    if instance.single_variant:
-        return frozen(result)
     load = arcs.load.tocsc()
     pair = arcs.user * instance.K + arcs.server
     order = np.argsort(pair, kind="stable")

@@ -351,9 +351,10 @@ class ContinuationSession(NewtonSession):
 
     def _bargained(self) -> bool:
         """Step 0, step 5 where its answer is not good enough; whether it is in the end."""
-        levels, game, instance = self.levels, self.game, self.instance
-        if not game.logarithmic.all() or not plan_for(instance, InteriorPointOptions.max_rows):
+        levels, game = self.levels, self.game
+        if not game.logarithmic.all() or not plan_for(self.instance, InteriorPointOptions.max_rows):
             return False
+        instance, unit = self.mechanism.canonical(self.instance)
         program = AlphaFairSession(nash_bargaining, instance, replace(self.limits, options=InteriorPointOptions()))
         with suppress(Stopped):
             program.solve(None)
@@ -361,7 +362,7 @@ class ContinuationSession(NewtonSession):
         if program.x is None or program.last_prices is None:
             return False
         mu = np.maximum(program.last_prices, 0.0) * (game.A + game.B)[:, None]
-        y, k = program.x / game.gamma, mu ** (1.0 / levels.beta[:, None])
+        y, k = program.x * levels.of_user(unit) / game.gamma, mu ** (1.0 / levels.beta[:, None])
         levels.scale(y)
         k = np.where(levels.row, k / levels.unit[:, None], 1.0)
         self.look(y, k)
@@ -385,6 +386,7 @@ class Continuation(GameMethod):
     kind = "interior-point"
     options = ContinuationOptions()
     session = ContinuationSession
+    canonical = False  # y, k and w have no units
     anytime = True
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002 (a game's domain is the instance)
