@@ -33,6 +33,10 @@ class Rule(NamedTuple):
     each: "Rule | None" = None
     below: str = ""
 
+    def __repr__(self) -> str:
+        """For signatures, where `help` and the site show it."""
+        return repr(self.words)
+
 
 def _is_number(value: Any, kind: type[Any] = Real) -> bool:
     """Whether it is a number in the range of floating point, inf among them, or a whole one that arrays hold."""

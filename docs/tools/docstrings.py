@@ -124,8 +124,22 @@ def _process(_: Any, what: str, name: str, obj: Any, options: Any, lines: list[s
     lines[:] = restructured(lines)
 
 
+ARRAY = re.compile(r"numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], ~?numpy\.dtype\[([^]]*)\]\]")
+NO_CODE = re.compile(r"<(?:[^<>]|<[^<>]*>)*>")
+
+
+def readable(signature: str) -> str:
+    """A signature in which arrays have their short names, and defaults that no code writes are dots."""
+    return NO_CODE.sub("...", ARRAY.sub(r"numpy.typing.NDArray[\1]", signature))
+
+
+def _sign(_: Any, what: str, name: str, obj: Any, options: Any, args: str | None, answer: str | None) -> Any:  # noqa: ARG001
+    return args and readable(args), answer and readable(answer)
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Join autodoc."""
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-docstring", _process)
+    app.connect("autodoc-process-signature", _sign)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

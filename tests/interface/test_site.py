@@ -4,6 +4,7 @@ The site itself is built by `make docs`, which looks at every page and in which 
 """
 
 import importlib.util
+import inspect
 import json
 import re
 import sys
@@ -43,6 +44,14 @@ links, docstrings, offline = tool("links"), tool("docstrings"), tool("offline")
 )
 def test_what_a_page_loads_from_elsewhere_is_seen(page):
     assert len(offline.loaded_from_elsewhere(page)) == 1
+
+
+def test_signatures_have_no_addresses_and_short_names_of_arrays():
+    array = "~numpy.ndarray[tuple[~typing.Any, ...], ~numpy.dtype[~numpy.float64]]"
+    given = f"(x: {array}, f: str = <function A.<lambda>>, y: int = <factory>)"
+    assert docstrings.readable(given) == "(x: ~numpy.typing.NDArray[~numpy.float64], f: str = ..., y: int = ...)"
+    public = [value for name in fa.__all__ if callable(value := getattr(fa, name)) and not isinstance(value, type)]
+    assert [value for value in public if " at 0x" in str(inspect.signature(value))] == []
 
 
 def test_links_that_readers_follow_are_not_loaded():
