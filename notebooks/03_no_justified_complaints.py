@@ -190,8 +190,8 @@ title = ax.set_title("Fig. 4: a level set of f rounds off the corners")
 # ## Fig. 5: entitlements along one bound
 #
 # Two users request 2/3 of one resource each. With $e = (0.4, 0.6)$ the fair allocation is $(0.6, 0.9)$. For other
-# entitlements it moves along the bound $\tfrac23 x_1 + \tfrac23 x_2 = 1$, until one user has all it requests. For $e_2 / e_1
-# > 2$ user 2 has $x_2 = 1$, and user 1 has the rest, which is more than its entitlement.
+# entitlements it moves along the bound $\tfrac23 x_1 + \tfrac23 x_2 = 1$, until one user has all it requests. Where
+# $e_2 > 2 e_1$, user 2 has $x_2 = 1$, and user 1 has the rest, which is more than its entitlement.
 
 # %%
 fig5 = fa.example("dolev-fig5").instance

@@ -19,13 +19,15 @@ PAGES = {
 }
 """Files and folders of the repository and the pages that stand for them; files in docs/ are pages by their own names."""
 
-CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"(^```.*?^```$|`[^`\n]*\]\([^`\n]*`)", re.DOTALL | re.MULTILINE)
+"""Fences, and code that shows how a link is written."""
+
 LOCAL = re.compile(r"\[(?P<words>[^\]]*)\]\((?![a-z]+:|#|/)(?P<file>[^)#\s]+)(?P<anchor>#[^)\s]+)?\)")
 """A link to a file of the repository."""
 
 
 def led_to_pages(text: str, folder: str = "") -> str:
-    """The Markdown text of a file in a folder of the repository, with links to pages and modules. Fences stay as they are."""
+    """The Markdown text of a file in a folder of the repository, with links to pages and modules. Code stays as it is."""
 
     def led(match: re.Match[str]) -> str:
         name = posixpath.normpath(posixpath.join(folder, match["file"]))

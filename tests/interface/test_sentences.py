@@ -88,6 +88,20 @@ def test_notebooks_have_short_sentences():
     assert long_words((notebook.stem, of_markdown(markdown_of(notebook))) for notebook in notebooks) == {}
 
 
+def broken_formulas(text):
+    """The lines that Markdown takes for a quotation, a heading or an item, and which begin within a formula."""
+    text = re.sub(r"```.*?```|`[^`\n]*`|\$\$.*?\$\$", "", text, flags=re.DOTALL)
+    starts = [match.start() for match in re.finditer(r"^ *([>+*#-]|\d+\.) ", text, re.MULTILINE)]
+    within = [at for at in starts if text[max(text.rfind("\n\n", 0, at), 0) : at].count("$") % 2]
+    return [text[at:].partition("\n")[0] for at in within]
+
+
+def test_no_line_within_a_formula_begins_like_a_quotation_or_an_item():
+    assert broken_formulas("# A\n\nFor $a\n> 2$ it is `$`, and $b = 1$.\n- $c$") == ["> 2$ it is , and $b = 1$."]
+    texts = [page.read_text() for page in PAGES] + [markdown_of(notebook) for notebook in (ROOT / "notebooks").glob("*.ipynb")]
+    assert [line for text in texts for line in broken_formulas(text)] == []
+
+
 def test_public_docstrings_have_short_sentences():
     found = dict(docstrings())
     assert len(found) > 200

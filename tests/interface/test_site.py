@@ -103,7 +103,8 @@ def test_links_of_the_repository_lead_to_pages():
     assert links.led_to_pages(text, "docs/guides") == (
         "[a](/GLOSSARY.md#symbols) [b](/index.md) [c](https://example) [d](/tutorials/01_drfh.md) [e](#here)"
     )
-    assert links.led_to_pages("```python\nx[a](b.md)\n```\n") == "```python\nx[a](b.md)\n```\n"
+    for code in ("```python\nx[a](b.md)\n```\n", "as in `[a](../b.md)`, and `c`"):
+        assert links.led_to_pages(code) == code
 
 
 def test_links_to_modules_lead_to_their_texts():
