@@ -93,7 +93,7 @@ build/reports.stamp: docs/tools/benchmark_reports.py $(wildcard docs/records/* b
 docs: .venv/docs.stamp $(NOTEBOOKS) build/reports.stamp
 	$(BIN)/python docs/tools/assemble.py build/docs-source
 	@rm -rf build/docs # no page of what is gone
-	$(BIN)/python -P -m sphinx -q -E -a -j 2 -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
+	$(BIN)/python -P -m sphinx -q -E -a -W --keep-going -b html -d build/doctrees -c docs build/docs-source build/docs
 	@echo "the site: build/docs/index.html"
 
 dist: .venv/test.stamp
