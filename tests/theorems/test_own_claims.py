@@ -480,6 +480,10 @@ def test_several_processes_take_objects_of_ones_own():
     assert result.claim.check(result.case).holds is False
 
 
+def strategyproofness(case, answer):
+    return case is None
+
+
 WRONG = [
     ({"text": ""}, "text is '', but it must be a sentence"),
     ({"text": 3}, "text is 3, but it must be a sentence"),
@@ -496,6 +500,10 @@ WRONG = [
     ({"mechanism": "fds", "parameters": {"alpha": 2}}, "several values"),
     ({"misreports": -1}, "misreports is -1"),
     ({"instances": 3}, "instances is 3"),
+    ({"property": strategyproofness}, "the name of the property is 'strategyproofness', but that is"),
+    ({"property": fa.Property("pareto", one_task)}, "is 'pareto', but that is the name of another property"),
+    ({"mechanism": type("Mine", (MostTasks,), {"id": "tsf"})}, "the id of the mechanism is 'tsf', but that is"),
+    ({"property": type("Mine", (MostTasks,), {"id": "tsf"})}, "the id of the mechanism is 'tsf', but that is"),
 ]
 
 

@@ -91,7 +91,21 @@ def judge_of(given: Any) -> NamedJudge:
     if isinstance(given, str):
         return _by_name(given)
     if (item := as_mechanism(given)) is not None:
-        return NamedJudge(item.id, partial(_in_floats, property_judge(item)))
+        return NamedJudge(with_its_own_name(item).id, partial(_in_floats, property_judge(item)))
+    named = _of_function(given)
+    if named.name in FURTHER or named.name in MECHANISM_PROPERTIES or PROPERTIES.is_ours(named.name):
+        raise InstanceError(f"the name of the property is {named.name!r}, but that is the name of another property")
+    return named
+
+
+def with_its_own_name(item: Mechanism) -> Mechanism:
+    """The mechanism; InstanceError where its id stands for another one, of which more is known."""
+    if MECHANISMS.is_ours(item.id) and type(item) is not type(MECHANISMS[item.id]):
+        raise InstanceError(f"the id of the mechanism is {item.id!r}, but that is the name of another mechanism")
+    return item
+
+
+def _of_function(given: Any) -> NamedJudge:
     if isinstance(given, Property):
         return NamedJudge(given.name, partial(_of_allocation, partial(_checked, given), given.name), is_own=True)
     if not callable(given):
@@ -107,7 +121,7 @@ def _by_name(name: str) -> NamedJudge:
     """Ours first: installed packages, whose claims may name ours while they are loaded, are asked for other names."""
     ours = name in FURTHER or name in MECHANISM_PROPERTIES
     if not ours and name in PROPERTIES and not PROPERTIES[name].function.__module__.startswith("fairalloc."):
-        return judge_of(PROPERTIES[name])
+        return _of_function(PROPERTIES[name])
     if ours or name in PROPERTIES:
         return NamedJudge(name, FURTHER.get(name) or property_judge(name), MISREPORTS.get(name, 0))
     aliases = {alias: item.id for item in MECHANISMS.values() for alias in (item.id, *item.aliases)}
