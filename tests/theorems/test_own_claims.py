@@ -516,6 +516,23 @@ def test_a_wrong_argument_is_one_sentence(changes, says):
 
 
 @pytest.mark.parametrize(
+    ("name", "objective", "instance"),
+    [
+        ("ps-dsf", "tasks", fa.Instance([[2, 1], [1, 2]], [[2, 2], [1, 1]])),
+        ("njc", "utilisation", fa.Instance([[1, 1, 3], [1, 0, 2], [2, 0, 0]], [[2, 4, 2]])),
+    ],
+)
+def test_an_objective_is_judged_at_the_answer_that_it_chooses(name, objective, instance):
+    def less_than_the_best(allocation):
+        return float(fa.solution_set(instance, name).best(objective).value) - allocation.values[objective]
+
+    chosen = fa.mechanism(name).configure(objective=objective)
+    asked = fa.claim("best", name, less_than_the_best, parameters={"objective": (objective,)})
+    assert asked.check(fa.Case(instance, parameters={"objective": objective})).holds
+    assert fa.claim("best", chosen, less_than_the_best).check(fa.Case(instance)).holds
+
+
+@pytest.mark.parametrize(
     "limits", [{"time_limit": 0}, {"time_limit": "long"}, {"trials": 0}, {"seed": -1}, {"jobs": 0}, {"seed": True}]
 )
 def test_a_wrong_limit_is_one_sentence(limits):

@@ -192,11 +192,13 @@ def is_registered(item: Mechanism) -> bool:
 
 
 def has_rational_answers(item: Mechanism, parameters: bool = False) -> bool:
-    """Whether certificates prove rational answers, or rational bounds, of a mechanism."""
-    if is_registered(item) and item.id in ("ps-dsf", "alpha-pf-vds"):
+    """Whether certificates prove rational answers, or rational bounds, of a mechanism; not of what an objective chooses."""
+    if is_registered(item) and item.id == "alpha-pf-vds":
         return True
+    if parameters or getattr(item, "objective", None) is not None:
+        return False
     others = NashBargaining | NoJustifiedComplaints | HierarchicalDrf
-    return not parameters and (METHODS["exact"].computes(item) or isinstance(item, others))
+    return METHODS["exact"].computes(item) or isinstance(item, others)
 
 
 def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Routes:
