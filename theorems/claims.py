@@ -122,7 +122,9 @@ def _checked_parameters(item: Mechanism, parameters: Mapping[str, Any]) -> dict[
         if not is_list(values) or not (made := tuple(values)):
             raise InstanceError(f"the parameter {name} is {shown(values)}, but it must be several values, such as (1, 2)")
         for value in made:
-            item.configure(**{name: value})
+            if set(item.configure(**{name: value}).functions) - {*item.functions}:  # no case and no script can hold them
+                said = f"make the mechanism fa.mechanism({item.id!r}).configure({name}=...)"
+                raise InstanceError(f"the parameter {name} is {shown(value)}, which has functions: {said}")
         result[name] = made
     return result
 

@@ -504,6 +504,7 @@ WRONG = [
     ({"property": fa.Property("pareto", one_task)}, "is 'pareto', but that is the name of another property"),
     ({"mechanism": type("Mine", (MostTasks,), {"id": "tsf"})}, "the id of the mechanism is 'tsf', but that is"),
     ({"property": type("Mine", (MostTasks,), {"id": "tsf"})}, "the id of the mechanism is 'tsf', but that is"),
+    ({"mechanism": "alpha-pf-vds", "parameters": {"utility": (fa.Utility(np.reciprocal),)}}, "which has functions"),
 ]
 
 
