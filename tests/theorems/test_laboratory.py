@@ -510,7 +510,7 @@ def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
     assert told == ["K.1", "K.2"], "each as soon as it is there"
     assert [one.finished for one in found.values()] == [True, False, False, False]
     assert [one.status for one in found.values()] == ["refuted", "not decided", "not decided", "proved"]
-    tried = "not refuted in 0 cases of up to 4 users, 3 servers, 3 resources, but fewer than 20 decide nothing"
+    tried = "not refuted in 0 cases, but fewer than 20 decide nothing"
     assert found["K.2"].sentence == f"{tried}; stopped when the budget ended"
     assert found["K.4"].sentence == "not begun when the budget ended"
     with FindingStore(store) as kept:

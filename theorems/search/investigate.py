@@ -182,8 +182,7 @@ def concluded(
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
     """The finding where no violation was confirmed."""
-    asked = [main.most, statement.hypotheses.fewest]
-    largest = _sizes(asked if statement.hypotheses.instances is None else main.sizes)
+    largest = _sizes(main.sizes)
     tried = f"{main.trials} case{'s' * (main.trials != 1)}" + f" of up to {largest}" * bool(largest)
     if statement.wants_violation:
         sentence = f"no violation found in {tried}"
