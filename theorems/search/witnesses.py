@@ -139,14 +139,11 @@ def on_record(statement: Statement, record: WitnessRecord, again: bool = True) -
 def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> WitnessRecord:
     """Put what was found into a file, in place of what it says of these statements; what it then holds.
 
-    Statements that are no more are dropped.
-
     What is not finished replaces nothing; the file is made where it is not there.
     """
     old = kept_witnesses(path)
     new = {finding.statement: finding for finding in findings if finding.finished}
-    kept = [w for w in old.witnesses if w["statement"] in statements and w["statement"] not in new]
-    searched = {name: last for name, last in old.searched.items() if name in statements}
+    kept, searched = [w for w in old.witnesses if w["statement"] not in new], dict(old.searched)
     for name, finding in new.items():
         kept += witnesses_of(statements[name], finding)
         searched[name] = {"status": finding.status.value, "trials": finding.trials, "seed": finding.searched.get("seed", 0)}
