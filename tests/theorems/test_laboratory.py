@@ -373,6 +373,15 @@ def test_a_run_that_was_interrupted_resumes(tmp_path):
         assert {w["statement"] for w in store.witnesses()} == {"K.first", "K.second"}
 
 
+def test_a_run_about_a_file_is_begun_anew(tmp_path):
+    """Its functions may be others by then: a claim that every case violated was "not refuted" as before."""
+    ask = {"time_limit": 20, "jobs": 1, "trials": 30, "store": tmp_path / "findings.sqlite", "files": ["mine.py"]}
+    with FindingStore(ask["store"]) as kept:
+        run = kept.run({"seed": 0, "budget": 20, "trials": 30, "fresh": False, "statements": ["K.planted"]})
+        kept.add(run, Finding("K.planted", Status.NOT_REFUTED, "not refuted", 30, {}), [])
+    assert verify([planted()], **ask)["K.planted"].status == "refuted"
+
+
 def test_a_stored_witness_comes_first(tmp_path):
     ask = {"time_limit": 20, "jobs": 1, "store": tmp_path / "findings.sqlite"}
     assert verify([planted()], trials=200, **ask)["K.planted"].status == "refuted"
