@@ -17,6 +17,7 @@ from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
+from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations.edited import Edited
 from fairalloc.runs.objects import folders_of_files, is_loaded
 
@@ -61,6 +62,8 @@ def _define(name: str, value: Any, lines: dict[str, str]) -> None:
         _define_text(name, value, lines)
     elif isinstance(value, Edited):
         _define_edited(name, value, lines)
+    elif isinstance(value, Mechanism) and not is_own(type(value).__module__):
+        lines[name] = f"{name} = {_known(name, value)}"
     else:
         _define_object(name, value, lines)
 
@@ -74,7 +77,7 @@ def _define_text(name: str, value: Any, lines: dict[str, str]) -> None:
             raise _Unknown(name)
         lines[name] = f"from {value.__module__} import {own}" + (f" as {name}" if name != own else "")
         return
-    if value.__qualname__ != value.__name__ or value.__name__ != name:
+    if not value.__qualname__ == value.__name__ == name or not name.isidentifier():
         raise _Unknown(name)
     text = dedent(inspect.getsource(value)).rstrip()
     known = vars(sys.modules[value.__module__])
@@ -103,11 +106,16 @@ def _define_object(name: str, value: Any, lines: dict[str, str]) -> None:
 
 def _define_edited(name: str, value: Edited, lines: dict[str, str]) -> None:
     """An edit of a mechanism of the package, by functions that have a name."""
-    if type(value.base).__module__.partition(".")[0] != "fairalloc" or value.parameters:
-        raise _Unknown(name)
-    edits = []
+    base, edits = _known(name, value.base), []
     for layer, edit in (("cvxpy", value.cvxpy_edit), ("pyomo", value.pyomo_edit)):
         if edit is not None:
             _define(edit.__name__, edit, lines)
             edits.append(f"{layer}={edit.__name__}")
-    lines[name] = f"{name} = fa.mechanism({value.base.id!r}).edited({value.id!r}, {', '.join(edits)})"
+    lines[name] = f"{name} = {base}.edited({value.id!r}, {', '.join(edits)})"
+
+
+def _known(name: str, item: Mechanism) -> str:
+    """The code of a mechanism of the package with its parameters."""
+    if type(item) is not type(MECHANISMS.get(item.id)) or item.functions:
+        raise _Unknown(name)
+    return f"fa.mechanism({item.id!r})" + f".configure(**{dict(item.parameters)!r})" * bool(item.parameters)

@@ -7,6 +7,7 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.theorems.code import witness_code
+from fairalloc.theorems.sources import defined
 from fairalloc.theorems.terms import claims_in
 
 SCRIPT = '''
@@ -71,14 +72,35 @@ def test_every_result_is_a_program_of_its_own(tmp_path):
 
 
 def test_what_cannot_be_written_is_not_guessed():
-    from fairalloc.theorems.sources import defined
-
     def local(allocation):
         return True
 
     for value in (local, lambda allocation: True, object(), [1.0]):
         assert defined("mine", value)[0] == []
     assert defined("three", 3) == (["three = 3"], "")
+
+
+MADE = """
+import fairalloc as fa
+
+def edit(problem, instance):
+    return problem
+
+made = [fa.mechanism("alpha-fair").configure(alpha=3), fa.mechanism("njc").configure(objective="utilisation")]
+made += [made[0].edited("once", cvxpy=edit), made[0].edited("once", cvxpy=edit).edited("twice", cvxpy=edit)]
+made += [fa.mechanism("drfh").edited("unnamed", cvxpy=lambda problem, instance: problem)]
+claims = [fa.claim(item.id, item, "pareto", id=f"c{k}") for k, item in enumerate(made)]
+"""
+
+
+def test_a_mechanism_of_the_package_is_written_with_its_parameters_and_edits(tmp_path):
+    """An edit without a name became `cvxpy=<lambda>`, and one of an edit named a mechanism that is none."""
+    (tmp_path / "made.py").write_text(MADE)
+    for claim in claims_in(str(tmp_path / "made.py")).values():
+        (lines, why), scope = defined("mine", claim.mechanism), {"fa": fa}
+        exec("\n".join(lines), scope)
+        assert bool(why) == (claim.id in ("c3", "c4"))
+        assert why or (scope["mine"].id, scope["mine"].parameters) == (claim.mechanism.id, claim.mechanism.parameters)
 
 
 NAMES = """
