@@ -13,7 +13,7 @@ import numpy as np
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.files.jsonio import instance_document, parse_instance
-from fairalloc.models.files.python_code import instance_code
+from fairalloc.models.files.python_code import instance_code, value_code
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 
@@ -74,7 +74,7 @@ class Case:
             parts = [told.users, told.demands, told.eligible, *([told.max_tasks] if told.max_tasks else [])]
             lines.append(f"    misreport=Misreport({', '.join(map(repr, parts))}),")
         lines += [f"    points={self.points!r},"] if self.points else []
-        lines += [f"    parameters={dict(self.parameters)!r},"] if self.parameters else []
+        lines += [f"    parameters={value_code(dict(self.parameters))},"] if self.parameters else []
         return "\n".join(["Case(", *lines, ")"])
 
 

@@ -18,7 +18,7 @@ from fairalloc.analysis.solution_sets import MULTIVALUED
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import FairallocError
-from fairalloc.models.files.python_code import instance_code
+from fairalloc.models.files.python_code import instance_code, value_code
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.solvers import METHODS, solve
@@ -48,7 +48,7 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
         body.append(f"misreport = fa.Misreport({report.users!r}, {_fractions(report.demands)}, {report.eligible!r}{limits})")
         arguments.append("misreport=misreport")
     if case.parameters:
-        arguments.append(f"parameters={dict(case.parameters)!r}")
+        arguments.append(f"parameters={value_code(dict(case.parameters))}")
     for solved in solved_instances(claim, case, verdict):
         body += _computed(claim.mechanism, mechanism, dict(case.parameters), *solved)
     body += ["", asked, f"verdict = claim.check(fa.Case({', '.join(arguments)}))", "assert verdict.holds is False"]
@@ -67,7 +67,7 @@ def claim_code(claim: ClaimTerms, scope: "_Scope | None" = None) -> str:
     parts = [repr(claim.text), f"mechanism={scope.name(claim.mechanism)}", f"property={scope.name(claim.property)}"]
     assumed = claim.hypotheses
     parts += [f"hypotheses={assumed.spelled!r}"] * bool(assumed.spelled)
-    parts += [f"parameters={dict(assumed.parameters)!r}"] * bool(assumed.parameters)
+    parts += [f"parameters={value_code(dict(assumed.parameters))}"] * bool(assumed.parameters)
     parts += [] if assumed.instances is None else [f"instances={scope.name(assumed.instances)}"]
     parts += [f"holds={claim.holds!r}"] * (claim.holds != "all")
     parts += [f"misreports={claim.misreports}"] * (claim.misreports != judge_of(claim.property).misreports)
@@ -100,7 +100,12 @@ def _computed(
         allocation = solve(instance, item, method, **parameters)
     except FairallocError as fault:  # the claim's own function need not ask for this one
         return [f"# no allocation {comment or 'here'}: {printable(' '.join(str(fault).split()))}"]
-    given = [source, mechanism, *([repr(method)] if method else []), *(f"{key}={value!r}" for key, value in parameters.items())]
+    given = [
+        source,
+        mechanism,
+        *([repr(method)] if method else []),
+        *(f"{key}={value_code(value)}" for key, value in parameters.items()),
+    ]
     line = f"{name} = fa.solve({', '.join(given)})" + f"  # {printable(comment)}" * bool(comment)
     tasks = f"np.allclose({name}.tasks, {[round(v, 7) for v in allocation.tasks.tolist()]}, rtol={NEAR}, atol={NEAR})"
     if allocation.tasks_exact is not None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations.edited import Edited
+from fairalloc.models.files.python_code import value_code
 from fairalloc.runs.objects import folders_of_files, is_loaded
 
 SCRIPT = "__main__"
@@ -118,4 +119,4 @@ def _known(name: str, item: Mechanism) -> str:
     """The code of a mechanism of the package with its parameters."""
     if type(item) is not type(MECHANISMS.get(item.id)) or item.functions:
         raise _Unknown(name)
-    return f"fa.mechanism({item.id!r})" + f".configure(**{dict(item.parameters)!r})" * bool(item.parameters)
+    return f"fa.mechanism({item.id!r})" + f".configure(**{value_code(dict(item.parameters))})" * bool(item.parameters)

@@ -1,5 +1,6 @@
 """An instance as Python code that makes it again: the arguments of `Instance` that say something."""
 
+import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -14,6 +15,11 @@ def instance_code(instance: Instance, names: bool = False) -> str:
     named = ("users", "servers", "resources") if (own_time(instance) >= 0).any() else ("users",) * names
     demands, capacities, *more = arguments(instance, _text, named).items()
     return f"Instance({', '.join([repr(demands[1]), repr(capacities[1]), *(f'{k}={v!r}' for k, v in more)])})"
+
+
+def value_code(value: Any) -> str:
+    """The value of a parameter, in which infinity needs no import."""
+    return re.sub(r"(?<![\w'\"])inf\b", "float('inf')", repr(value))
 
 
 def argument_lines(instance: Instance) -> str:

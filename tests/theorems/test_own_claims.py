@@ -18,6 +18,7 @@ from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.checkers import own
+from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses, hypothesis_words
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search import laboratory, parallel
@@ -127,6 +128,14 @@ def test_parameters_are_in_the_code(capsys):
     assert result.status == "refuted"
     assert "alpha=0.25" in result.code
     assert run(result.code, capsys) == result.verdict.sentence
+
+
+def test_an_infinite_parameter_is_python(capsys):
+    """The code had the name `inf`, which nothing defines."""
+    case = fa.Case(fa.Instance([["1/2", 1], [1, "1/3"]], [["1/2", "1/2"], [1, "1/2"]]), parameters={"alpha": np.inf})
+    claimed = fa.claim("efficient", "alpha-pf-vds", "pareto", parameters={"alpha": (np.inf, 5)})
+    assert run(witness_code(claimed, case), capsys).startswith("not Pareto optimal")
+    assert eval(case.code(), vars(fa) | {"Case": fa.Case}).parameters == case.parameters
 
 
 @pytest.mark.deep
