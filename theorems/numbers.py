@@ -144,8 +144,8 @@ def numbers_table(known: list[Worst], cells: Mapping[tuple[str, Column], Cell]) 
     ]
     notes = [
         "the worst case that is known, and = or ≤ where a bound is proved; N is the number of users",
-        f"searched: integers up to {MOST}, at most 4 users, 2 servers, 2 resources, equal weights; drf, fds and njc: one server",
-        "and the cases on record",
+        f"searched: integers up to {MOST}, at most 4 users, 2 servers, 2 resources; drf, fds and njc: one server",
+        "and the cases on record; all users have equal weights and may use every server, and a gain is by other demands",
         "alpha-fair, alpha-pf-vds and fds have alpha = 2; of several answers that of a method counts",
     ]
     return Grid("Worst known ratios", ["mechanism", *QUANTITIES], rows, notes, right=range(1, 1 + len(QUANTITIES)))

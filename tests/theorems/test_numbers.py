@@ -98,6 +98,14 @@ def test_all_that_is_not_proved_is_searched_and_compared(tmp_path):
     assert [one.ratio for one in compared([small, large])] == [3, 3]
 
 
+def test_the_table_says_which_instances_it_is_about():
+    """A deficit of 1 is the worst of tsf only where everybody may use every server: K.2.2.tsf.sharing has 7/6."""
+    case = Case(Instance([[1, 2], [1, 0]], [[1, 1], [1, 2]], eligible=[[1, 1], [0, 1]]))
+    known = next(one for one in KNOWN if (one.mechanism, one.quantity) == ("tsf", "sharing deficit"))
+    assert ratio_of("sharing deficit", case, lambda instance: exactly(instance, "tsf")) == Fraction(7, 6) > known.ratio
+    assert "may use every server" in " ".join(numbers_table(KNOWN, CELLS).notes)
+
+
 def test_the_table_says_the_ratio_with_its_bound(capsys):
     rows = {row[0]: row[1:] for row in numbers_table(KNOWN, CELLS).rows}
     at = [*QUANTITIES]
