@@ -155,6 +155,7 @@ IMPLICATIONS: tuple[Implication, ...] = (
     *(Implication(name, "single-server-reduction", _DRF, ONE_POOL) for name in ("drf", "drfh", "tsf")),
     *(Implication("single-server-reduction", name, _DRF, ONE_POOL) for name in ("drf", "drfh", "tsf")),
     Implication("ps-dsf", "single-server-reduction", "both are a bottleneck for every user of the one server (P)", ONE_POOL),
+    Implication("drf-per-server", "single-server-reduction", "by definition", ONE_POOL),
     *(Implication(name, "single-resource-fairness", _MAXMIN, ONE_RESOURCE) for name in ("drfh", "tsf")),
     *(Implication("single-resource-fairness", name, _MAXMIN, ONE_RESOURCE) for name in ("drfh", "tsf")),
     Implication("drfh", "global-bottleneck-fairness", "shares of one resource (W Prop 8)", "global bottleneck"),

@@ -135,6 +135,7 @@ def test_what_is_known_depends_on_the_size(found):
     assert known_of(ps_dsf, "strategyproofness", (4, 2, 2), found).answers == "for all"
     assert known_of(ps_dsf, "strategyproofness", (2, 1, 2), found).level == PROVED, "with one server it is drf"
     assert known_of(drfh, "population-monotonicity", (2, 2, 2), found).level == CONDITIONAL
+    assert known_of(Column("drf-per-server"), "pareto", (2, 1, 2), found).level == PROVED, "with one server it is drf"
 
 
 def test_stronger_axioms_hold_and_weaker_ones_fail(found):
