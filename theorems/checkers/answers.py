@@ -115,7 +115,7 @@ def one_answer(case: Case, answer: Answer) -> Verdict:
     gaps = [((most - least) / a, n) for n, ((least, most), a) in enumerate(zip(_ranges(case, first), h.alone, strict=True))]
     margin, n = max(gaps, default=(0, 0))
     holds = not margin > (0 if h.exact else TOLERANCE)
-    sentence = f"user {h.instance.users[n]!r} runs {'the same' if holds else 'different'} tasks in all answers"
+    sentence = f"user {h.instance.users[n]!r} {'runs' if holds else 'does not run'} the same tasks in all answers"
     method = "rational arithmetic" if h.exact else "floating point"
     several = _allows_several(first) or _is_program(first)
     return Verdict("uniqueness", holds, float(margin), sentence, method, answers=FOR_ALL * several)
