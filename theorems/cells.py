@@ -267,7 +267,7 @@ def _at(found: Found, column: Column, name: str) -> Cell | None:
             about += [one for one in _direct(found, column, arrow.conclusion) if one.violated]
     mechanism = SAME.get((column.mechanism, column.family), column.mechanism)
     why = follows(mechanism, name, {"same demands", *scope(mechanism, name)})
-    if why and not any(one.violated or (one.mark == HOLDS and not one.assumed) for one in about):
+    if why and not any(one.statement.own or one.violated or (one.mark == HOLDS and not one.assumed) for one in about):
         return Cell(HOLDS, why=why)
     return _cell(about) if about else None
 

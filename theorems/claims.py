@@ -23,7 +23,7 @@ from fairalloc.models.arguments import Count, Duration, Processes, Rule, Seed, c
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.own import is_registered, judge_of, with_its_own_name
+from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.search.our_cells import known_cases
@@ -94,7 +94,7 @@ def claim(
     >>> mine.id, mine.search(trials=500).status.value
     ('lmmf-is-strategyproof', 'refuted')
     """
-    item, named = with_its_own_name(find_mechanism(mechanism)), judge_of(property)
+    item, named = find_mechanism(mechanism), judge_of(property)
     item.check_complete()
     assumed = _assumed(hypotheses, instances, _checked_parameters(item, parameters or {}))
     count = named.misreports if misreports is None else misreports

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations import Mechanism
+from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.objects import ObjectKind, load_objects
 from fairalloc.theorems.cases import Case
@@ -57,7 +57,7 @@ class ClaimTerms:
             hypotheses=self.hypotheses,
             misreports=self.misreports,
             property=named.name,
-            own=not is_registered(self.mechanism),
+            own=not all(map(is_registered, filter(None, (self.mechanism, as_mechanism(self.property))))),
             trial=tried.trial,
             confirm=tried.confirm,
             mechanism=self.mechanism.id,

@@ -91,18 +91,11 @@ def judge_of(given: Any) -> NamedJudge:
     if isinstance(given, str):
         return _by_name(given)
     if (item := as_mechanism(given)) is not None:
-        return NamedJudge(with_its_own_name(item).id, partial(_in_floats, property_judge(item)))
+        return NamedJudge(item.id, partial(_in_floats, property_judge(item)))
     named = _of_function(given)
     if named.name in FURTHER or named.name in MECHANISM_PROPERTIES or PROPERTIES.is_ours(named.name):
         raise InstanceError(f"the name of the property is {named.name!r}, but that is the name of another property")
     return named
-
-
-def with_its_own_name(item: Mechanism) -> Mechanism:
-    """The mechanism; InstanceError where its id stands for another one, of which more is known."""
-    if MECHANISMS.is_ours(item.id) and type(item) is not type(MECHANISMS[item.id]):
-        raise InstanceError(f"the id of the mechanism is {item.id!r}, but that is the name of another mechanism")
-    return item
 
 
 def _of_function(given: Any) -> NamedJudge:
