@@ -36,8 +36,8 @@ Log = TaskLog | FluidLog
 def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = False) -> Floats:
     """Used parts of the capacities, each the mean over an interval; machines that are down count as capacity.
 
-    The bounds of the intervals are the (T + 1,) times, in seconds, ascending. The result is (T, R), or (T, K, R) by class of
-    machines; it is 0 where there is none of a resource.
+    The bounds of the intervals are the (T + 1,) times, in seconds, ascending; after `log.until` nothing runs. The result is (T, R),
+    or (T, K, R) by class of machines; it is 0 where there is none of a resource.
     """
     used = _mean(log, times, False)
     capacity = log.cluster.counts[:, None] * log.cluster.capacities
@@ -52,7 +52,7 @@ def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool =
     Parameters
     ----------
     log : of a simulation
-    times : (T + 1,) seconds, ascending: the bounds of the intervals
+    times : (T + 1,) seconds, ascending: the bounds of the intervals; after `log.until` nothing runs
     resources : whether the shares of all resources are wanted, as (T, N, R), not the largest, as (T, N)
     """
     used, totals = _mean(log, times, True), log.cluster.totals
