@@ -594,6 +594,10 @@ def test_a_run_says_what_is_otherwise_than_on_record():
     assert said("refuted", case) == ["K.planted: a smaller case than on record"]
     assert said("not refuted") == ["K.planted: refuted (to the letter) on record, not refuted now (so it is)"]
     assert said("not decided", unfinished="stopped") == []
+    record = WitnessRecord([], {item.id: {"status": "not refuted", "trials": 900, "seed": 0}})
+    assert said("not decided") == [], "fewer cases were tried"
+    record = WitnessRecord([], {item.id: {"status": "not refuted", "trials": 30, "seed": 0}})
+    assert said("not decided") == ["K.planted: not refuted in 30 trials on record, not decided now (so it is)"]
 
 
 def test_one_search_ends_by_itself_before_the_budget_does():

@@ -6,16 +6,17 @@ from fairalloc.theorems.cases import Draft
 from fairalloc.theorems.search.steps import measure
 from fairalloc.theorems.search.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import described
+from fairalloc.theorems.status import Status, described
 
 
 def changes(statements: Mapping[str, Statement], findings: Mapping[str, Finding], record: WitnessRecord) -> Iterator[str]:
     """A sentence for each statement of which a finding says otherwise than the record."""
     for name, finding in findings.items():
         item = statements[name]
-        if not finding.finished:
-            continue
         known = on_record(item, record, again=False)
+        less = (known.status, finding.status) == (Status.NOT_REFUTED, Status.NOT_DECIDED) and finding.trials < known.trials
+        if less or not finding.finished:  # fewer cases say nothing else
+            continue
         if name not in record.searched:
             yield f"{name}: {described(item, finding.status, finding.trials)}; not on record before"
         elif known.status != finding.status:
