@@ -19,6 +19,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.drfh import DominantResourceFairness
 from fairalloc.formulations.drfh_lp import SingleProgram
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.lmmf import LexicographicMaxMin
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.arguments import checked
@@ -46,7 +47,7 @@ ROWS = 60
 ARCS = 2_000
 """The same for users times servers."""
 
-STACKED = (NashBargaining, Leximin, DominantResourceFairness, MaxMin, SingleProgram)
+STACKED = (NashBargaining, Leximin, DominantResourceFairness, LexicographicMaxMin, MaxMin, SingleProgram)
 """What stacks compute; a class derived from one of these may be about another problem."""
 
 

@@ -63,7 +63,7 @@ def test_any_instances_are_claimed_or_solved_one_by_one(given, name):
         assert found.residual <= max(RESIDUAL, expected.residual)
 
 
-@pytest.mark.parametrize("name", ["drfh", "nb"])
+@pytest.mark.parametrize("name", ["drfh", "tsf", "lmmf", "asset", "nb"])
 def test_small_ones_of_one_shape_are_solved_together(name, monkeypatch):
     monkeypatch.setattr(module, "solve", None)
     for instance, found in zip(GENERIC, fa.solve_many(GENERIC, name), strict=True):
