@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import InstanceError, no_such, require, shown
-from fairalloc.models.input.validation import NumberedNames, Places, allowed_pairs, count_of, truth
+from fairalloc.models.input.validation import NumberedNames, Places, allowed_pairs, count_of, is_sparse_variants, truth
 from fairalloc.models.numbers import is_vector
 
 
@@ -88,7 +88,7 @@ class _Names:
 def plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `Instance` with rows in place of dictionaries, tables and sparse matrices."""
     users, servers, resources = (_Names(kind, arguments[f"{kind}s"]) for kind in ("user", "server", "resource"))
-    result = dict(arguments)
+    result = arguments = {what: _in_rows(value) for what, value in arguments.items()}
     result["capacities"] = _rows(arguments["capacities"], "capacities", servers, resources)
     result["demands"] = _rows(arguments["demands"], "demands", users, resources)
     users.settle(result["demands"])
@@ -106,6 +106,13 @@ def plain_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
         resources.gather(chain.from_iterable(map(_named, on.values())), "demands_on")
         result["demands_on"] = {key: _vectors(value, f"the demand on {shown(key)}", resources) for key, value in on.items()}
     return result | {"users": users.result, "servers": servers.result, "resources": resources.result}
+
+
+def _in_rows(value: Any) -> Any:
+    """A matrix of SciPy in its formats "dok", a dictionary, and "lil", lists in an array, by rows; that of a pair too."""
+    if is_sparse_variants(value):
+        return _in_rows(value[0]), value[1]
+    return value.tocsr() if sp.issparse(value) and value.format in ("dok", "lil") else value
 
 
 def _rows(value: Any, what: str, rows: _Names, columns: _Names) -> Any:

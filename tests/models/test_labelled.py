@@ -55,9 +55,12 @@ def test_variants_and_demands_on_servers_by_name():
 
 def test_sparse_matrices_are_dense_ones():
     demands, placement = np.array([[1.0, 0], [2, 3]]), np.array([[1, 0], [1, 1]])
-    dense = Instance(demands, [[4, 4], [5, 5]], eligible=placement)
-    for kind in (sp.csr_array, sp.coo_matrix):
-        assert Instance(kind(demands), kind([[4.0, 4], [5, 5]]), eligible=kind(placement.astype(float))) == dense
+    dense = Instance(demands, [[4, 4], [5, 5]], eligible=placement, rates=placement * 3.0)
+    for name in [f"{form}_{kind}" for form in ("csr", "coo", "dia", "dok", "lil") for kind in ("array", "matrix")]:
+        kind, capacities = getattr(sp, name), np.array([[4.0, 4], [5, 5]])
+        given = {"eligible": kind(placement.astype(float)), "rates": kind(placement * 3.0)}
+        assert Instance(kind(demands), kind(capacities), **given) == dense, name
+        assert Instance((kind(demands), [0, 1]), capacities, **given) == dense, name
 
 
 def test_as_many_pairs_by_name_as_there_are_users_are_no_rows_of_two_servers():
