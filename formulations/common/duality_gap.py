@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import costs_at
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.numbers import Floats, frozen, worst
 
 ENOUGH, FEW = 1e-9, 5_000
@@ -55,12 +56,13 @@ def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | 
 def free_gain(allocation: Allocation, marginal: Floats, gain: float) -> float:
     """The largest sum of relative gains, sum_n (u'_n / u_n - 1) over feasible u' >= u > 0, or a bound on it.
 
-    A first-order gain (a float) at marginal utilities a_n >= 0 (N,) bounds it by gain sum_m a_m u_m / min_n a_n u_n. Where this
-    says too little, the linear program is solved by SciPy on few arcs.
+    A first-order gain (a float) at marginal utilities a_n >= 0 (N,) bounds it by gain sum_m a_m u_m / min_n a_n u_n, where what
+    is too much for a capacity or a limit hides as much of the gain. Where this says too little, SciPy solves the linear program
+    on few arcs.
     """
     paid = marginal * allocation.tasks
-    least = float(paid.min())
-    bound = gain * float(paid.sum()) / least if least > 0 else np.inf
+    least, hidden = float(paid.min()), infeasibility(allocation)
+    bound = (gain + hidden * (1.0 + gain)) * float(paid.sum()) / least if least > 0 and gain < np.inf else np.inf
     if bound <= ENOUGH or allocation.instance.A > FEW:
         return bound
     return min(bound, _free_gain(allocation))

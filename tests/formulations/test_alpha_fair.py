@@ -162,6 +162,14 @@ def test_the_residual_sees_a_little_less_for_anybody(alpha):
         assert item.residual(replace(found, x=less)) > 10 * RESIDUAL
 
 
+@pytest.mark.parametrize("excess", [0.0, 1e-10, 1e-7])
+def test_a_little_more_than_a_limit_does_not_hide_that_half_of_the_pool_is_free(excess):
+    """In marginal utilities the user at its limit counts 10^11 times as much as the other."""
+    pool = fa.Instance([[1], [1]], [[10]], max_tasks=[None, "1/1000"])
+    half = fa.Allocation(pool, [5, 1e-3 * (1 + excess)])
+    assert fa.solvers.residual(fa.mechanism("alpha-fair", alpha=3), half) == pytest.approx(0.9998, rel=1e-4)
+
+
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
