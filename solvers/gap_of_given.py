@@ -104,6 +104,7 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     if unsure:
         return None, _undecided(item, unsure)
     problem = with_values(problem)
+    values = {v: v.value for v in problem.variables()}  # an edited model is one object, in which solving leaves its own
     answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
     if item.values(answer):  # which need not be the model's objective
         right: Any = item.write_cvxpy(item.domain(allocation.instance))
@@ -112,6 +113,8 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
         best = right.objective.value
     else:
         best = answer.values["objective"]
+    for v, value in values.items():
+        v.save_value(value)
     least = -best if type(problem.objective).__name__ == "Maximize" else best
     return gap_of_cvxpy(problem, Bound(least, 0.0, 0.0)), COMPARED
 

@@ -288,6 +288,15 @@ def test_given_allocations_are_compared_with_one_answer(own, solves):
     assert len(solves) == 1
 
 
+@pytest.mark.parametrize("name", ["mmf", "utilitarian", "nb", "alpha-fair"])
+def test_the_answer_with_which_an_allocation_is_compared_is_not_taken_for_it(name, solves):
+    """An edited model is one object: solving it for the comparison left the right tasks where the given ones had been."""
+    rule, wrong = fa.mechanism(name), fa.Allocation(KHAMSE, fa.solve(KHAMSE, name).x * 0.5)
+    assert fa.check(wrong, rule.edited("capped", cvxpy=cap)).holds is False
+    with_floors = fa.Allocation(KHAMSE.replace(min_tasks=[0, 0, 0, "1/8"]), wrong.x)
+    assert fa.check(with_floors, name).holds is False
+
+
 def test_a_changed_parameter_is_another_model(solves):
     most = cp.Parameter(value=3.0)
 
