@@ -194,7 +194,8 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
         last = _Raised(error, traceback.format_exc())
     finally:
         try:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is known is sent
+            for request in (signal.SIGTERM, signal.SIGALRM):  # what is known is sent
+                signal.signal(request, signal.SIG_IGN)
             _kill(processes_below(os.getpid()))  # before the last message: the caller ends the group when it arrives
             if last is not None:
                 _send(pipe, last)
@@ -203,9 +204,17 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
 
 
 def _end(*_: object) -> NoReturn:
-    """What was asked to end says nothing of it: libraries log what interrupts them."""
+    """What was asked to end says nothing of it: libraries log what interrupts them, and Python prints what a finalizer loses."""
     logging.disable()
+    sys.unraisablehook = _ask_again
     raise KeyboardInterrupt
+
+
+def _ask_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Where a finalizer has lost the request, it comes again when that has ended."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        signal.signal(signal.SIGALRM, _end)
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
 
 
 @dataclass(frozen=True)

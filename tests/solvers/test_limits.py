@@ -242,6 +242,23 @@ def test_a_method_of_ones_own_neither_ends_nor_outlasts_the_caller(method, messa
     assert time.perf_counter() - start <= 1.2 * 0.3 + 1
 
 
+class Finalized:
+    def __del__(self):
+        time.sleep(3600)
+
+
+@forks
+def test_a_request_to_end_that_a_finalizer_loses_is_repeated_and_not_printed(capfd):
+    def method(*_):
+        Finalized()
+        with contextlib.suppress(KeyboardInterrupt):
+            time.sleep(3600)
+        return [10, 0, 0, 10]
+
+    assert solve(WANG, "drfh", method, time_limit=0.3).has_point
+    assert capfd.readouterr().err == ""
+
+
 def test_without_isolation_what_a_method_notes_is_kept():
     seen = []
     answer = solve(WANG, "drfh", lambda *given: seen.append(os.getpid()) or [10, 0, 0, 10], time_limit=60, isolate=False)
