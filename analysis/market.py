@@ -30,6 +30,7 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.nb import check_market
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, NotApplicable
@@ -37,7 +38,6 @@ from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tables import Grid
-from fairalloc.models.transformations.own_time import own_time
 from fairalloc.solvers.options import Judging
 
 
@@ -134,8 +134,7 @@ def market(allocation: Allocation) -> PricedAllocation:
     array([[0.2     , 0.011111]])
     """
     instance = allocation.instance
-    for n in np.flatnonzero(own_time(instance) >= 0)[:1]:
-        raise NotApplicable(f"there is no market in the time of user {instance.users[n]!r}, which is nobody else's to buy")
+    check_market(instance)
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
     own = None if allocation.prices is None else _at(allocation, allocation.prices)

@@ -76,7 +76,7 @@ def _named(name: str | Mechanism | type[Mechanism]) -> Mechanism:
         return MECHANISMS[name]
     for item in MECHANISMS.values():
         if isinstance(name, str) and name in item.aliases:
-            return item
+            return item.called(name)
     names = [key for item in MECHANISMS.values() for key in (item.id, *item.aliases)]
     raise UnknownName(no_such("mechanism", name, names, f"the mechanisms are {', '.join(MECHANISMS)}"))
 

@@ -206,6 +206,10 @@ class Mechanism:
         self.check_groups(instance)
         return self.kept(instance).write_pyomo(self.domain(instance), **details)
 
+    def called(self, alias: str) -> "Mechanism":  # noqa: ARG002 (for those of which an alias says more)
+        """Itself under one of its aliases."""
+        return self
+
     def kept(self, instance: Instance) -> "Mechanism":
         """Itself, or with the floors of the instance."""
         if not instance.has_floors:

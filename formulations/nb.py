@@ -14,6 +14,7 @@ feasible u' of sum_n (w_n / W)(u'_n / u_n) - 1 with W = sum_n w_n. By Jensen's i
 sum_n w_n log u*_n - sum_n w_n log u_n <= W log(1 + rho).
 """
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +24,10 @@ from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
+from fairalloc.models.transformations.own_time import own_time
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -35,12 +38,26 @@ class NashBargaining(AlphaFair):
     """max sum_n w_n log u_n, which is alpha-fair (alpha_fair.py) with alpha = 1, whatever the shares."""
 
     aliases = ("ceei",)
+    is_market = False
 
     def __init__(self) -> None:
         title = "Nash bargaining: max sum of weighted log tasks; market equilibrium from equal incomes"
         super().__init__(1.0, "tasks", id="nb", title=title, source="Z (3), Prop 5")
 
     configure, parameters = Mechanism.configure, Mechanism.parameters  # of which it has none
+
+    def called(self, alias: str) -> Mechanism:  # noqa: ARG002 (it has one)
+        """As "ceei" it is refused where its answer is none in a market."""
+        result = copy(self)
+        result.is_market = True
+        return result
+
+    def domain(self, instance: Instance) -> Instance:
+        if self.is_market:
+            check_market(instance)
+            for n in np.flatnonzero(instance.min_tasks)[:1]:
+                raise NotApplicable(f"'ceei' knows no min_tasks, but user {instance.users[n]!r} has {instance.min_tasks[n]:g}")
+        return super().domain(instance)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
@@ -90,6 +107,12 @@ class NashBargaining(AlphaFair):
         """The largest mean relative gain that its prices leave possible to first order; inf where a user has no task."""
         marginal = self.marginal(allocation)
         return np.inf if marginal is None else first_order_gain(allocation, marginal)
+
+
+def check_market(instance: Instance) -> None:
+    """NotApplicable where users have time of their own."""
+    for n in np.flatnonzero(own_time(instance) >= 0)[:1]:
+        raise NotApplicable(f"there is no market in the time of user {instance.users[n]!r}, which is nobody else's to buy")
 
 
 mechanism = NashBargaining()

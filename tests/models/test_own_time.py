@@ -218,3 +218,18 @@ def test_a_pool_of_one_server_keeps_own_time(name: str) -> None:
 def test_there_is_no_market_in_own_time() -> None:
     with pytest.raises(fa.NotApplicable, match="no market in the time of user 'u1', which is nobody else's to buy"):
         fa.market(fa.solve(fa.with_own_time(JOBS), "nb"))
+
+
+@pytest.mark.parametrize(
+    ("instance", "says"),
+    [
+        (fa.with_own_time(JOBS), "no market in the time of user 'u1'"),
+        (JOBS.replace(min_tasks=[1, 0]), "'ceei' knows no min_tasks"),
+    ],
+)
+def test_time_and_floors_are_nothing_that_equal_incomes_buy(instance: fa.Instance, says: str) -> None:
+    found = fa.solve(instance, "nb")
+    assert fa.check(found, "nb").holds
+    for ask, about in ((fa.solve, instance), (fa.solve_many, [instance, instance]), (fa.check, found)):
+        with pytest.raises(fa.NotApplicable, match=says):
+            ask(about, "ceei")
