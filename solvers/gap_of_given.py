@@ -85,12 +85,12 @@ class _Unanswered(Exception):  # noqa: N818 (a signal, not an error)
 
 
 def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
-    problem: Any = item.write_cvxpy(item.domain(allocation.instance))
+    domain = item.domain(allocation.instance)
+    problem: Any = item.write_cvxpy(domain)
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
-        level = float((item.base.rate(allocation.instance) * allocation.tasks).min())
-        return _by_shares(item, problem, allocation, limits, lambda one: one.tasks, level=level)
+        level = float((item.base.rate(domain) * (domain.arcs.owner @ allocation.x)).min())
+        return _by_shares(item, problem, allocation, limits, lambda one: domain.arcs.owner @ one.x, level=level)
     if isinstance(item, WholeRounds):  # of mmf and drfh-lp the least share is unique
-        domain = item.domain(allocation.instance)
         rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
         return _by_shares(item, problem, allocation, limits, lambda one: np.sort(rate * (domain.arcs.owner @ one.x))[:asked])
     unsure = doubt(problem)
@@ -107,7 +107,7 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     values = {v: v.value for v in problem.variables()}  # an edited model is one object, in which solving leaves its own
     answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
     if item.values(answer):  # which need not be the model's objective
-        right: Any = item.write_cvxpy(item.domain(allocation.instance))
+        right: Any = item.write_cvxpy(domain)
         if words := _impossible(item, right, answer):
             return None, words
         best = right.objective.value

@@ -271,7 +271,8 @@ def cap(problem, instance):
     return cp.Problem(problem.objective, [*problem.constraints, instance.arcs.owner[[3]] @ problem.var_dict["x"] <= 3])
 
 
-MODELS = [OwnModel(minima), OwnModel(whole), fa.mechanism("drfh").edited("capped", cvxpy=cap), InPyomo("logarithms")]
+EDITS = [fa.mechanism(name).edited(f"capped-{name}", cvxpy=cap) for name in ("drfh", "drf-per-server")]
+MODELS = [OwnModel(minima), OwnModel(whole), *EDITS, InPyomo("logarithms")]
 
 
 @pytest.mark.parametrize("own", MODELS, ids=lambda m: m.id)
