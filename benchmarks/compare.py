@@ -19,8 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from statistics import median
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.records import BenchmarkStore, Record, RecordedRun
@@ -189,21 +188,13 @@ def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> str:
     return said if ratio > metrics.BUSY else ""
 
 
-class _Costs(NamedTuple):
-    """Of the repeats of one pair on one side: the seconds, a failure at its cost, their median, and whether it is a success."""
-
-    seconds: list[float]
-    median: float
-    solved: bool
-
-
-def _costs(before: Sequence[Record], now: Sequence[Record]) -> list[_Costs]:
+def _costs(before: Sequence[Record], now: Sequence[Record]) -> list[metrics.Charged]:
     failure = metrics.PENALTY * max(record.time_limit for record in (*before, *now))
-    sides = [[record.cpu if metrics.succeeded(record) else failure for record in side] for side in (before, now)]
-    return [_Costs(seconds, median(seconds), median(seconds) < failure) for seconds in sides]
+    sides = [[record.cpu if metrics.succeeded(record) else math.inf for record in side] for side in (before, now)]
+    return [metrics.charged(costs, failure) for costs in sides]
 
 
-def _change(name: tuple[str, str, str, str], pairs: Sequence[Sequence[_Costs]]) -> CostChange:
+def _change(name: tuple[str, str, str, str], pairs: Sequence[Sequence[metrics.Charged]]) -> CostChange:
     """Steps 3 and 4, and of step 5 what is solved; the name is mechanism, method, accuracy and case."""
     before, now = zip(*pairs, strict=True)
     medians = [tuple(cost.median for cost in side) for side in (before, now)]

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from operator import attrgetter
 from statistics import median
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -110,6 +110,20 @@ def costs_to(records: Iterable[Record], target: float | None) -> dict[str, list[
     costs = {key: [cost(record, target) for record in group] for key, group in groups.items()}
     by_case = grouped(costs.items(), lambda item: str(item[0][0]))
     return {case: min((own for _, own in found), key=median) for case, found in by_case.items()}
+
+
+class Charged(NamedTuple):
+    """Of one case the costs of the repeats, none above a failure, their median, and whether the median repeat succeeds."""
+
+    seconds: list[float]
+    median: float
+    solved: bool
+
+
+def charged(costs: Sequence[float], failure: float) -> Charged:
+    """What costs, inf for failures, count where a failure has this cost."""
+    middle = median(costs)
+    return Charged([min(value, failure) for value in costs], min(middle, failure), middle < math.inf)
 
 
 def shifted_geometric_mean(values: Iterable[float], shift: float = SHIFT) -> float:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 _LEAST = 1e-12
 """What stands for a mean of 0 seconds, or a ratio of 0, below a fraction line."""
 
-Costs = Mapping[str, Sequence[float]]
+Costs = Mapping[str, metrics.Charged]
 """For each case the costs of its repeats; a failure costs PENALTY times the limit."""
 
 
@@ -118,22 +118,22 @@ class Point:
 
 def ranking(mechanism: str, records: Iterable[Record], target: float | None = None) -> Ranking:
     """The ranking of the methods of one mechanism; a target is a residual, None what each accuracy promises, claimed."""
-    costs, limits = _costs(records, target)
+    costs = _costs(records, target)
     common = max(map(set, costs.values()), key=len, default=set[str]())
     full = {method: own for method, own in costs.items() if set(own) == common}
     best = min(full, key=lambda method: (_mean(full[method]), method), default=None)
-    ranks = {method: _rank(method, own, limits, costs[best] if best else own) for method, own in costs.items()}
+    ranks = {method: _rank(method, own, costs[best] if best else own) for method, own in costs.items()}
     told = _corrected({method: rank.to_best for method, rank in ranks.items() if method != best})
     ranks |= {method: replace(ranks[method], to_best=found) for method, found in told.items()}
     in_order = sorted(ranks.values(), key=lambda rank: (rank.mean, rank.method))
     rows = tuple(rank for rank in in_order if rank.method in full)
     partial = tuple(rank for rank in in_order if rank.method not in full)
-    return Ranking(mechanism, target, len(common), len(limits), rows, partial)
+    return Ranking(mechanism, target, len(common), len({case for own in costs.values() for case in own}), rows, partial)
 
 
 def pairwise(records: Iterable[Record], target: float | None = None) -> dict[tuple[str, str], Comparison]:
     """For each pair (one, other) of methods the ratio of their means on the cases of both; a target as for `ranking`."""
-    costs, _ = _costs(records, target)
+    costs = _costs(records, target)
     in_order = sorted(costs, key=lambda method: (-len(costs[method]), _mean(costs[method]), method))
     half = _corrected({(one, other): compared(costs[one], costs[other]) for one, other in combinations(in_order, 2)})
     turned = {(other, one): found.turned for (one, other), found in half.items()}
@@ -149,9 +149,9 @@ def _corrected(pairs: Mapping[T, Comparison]) -> dict[T, Comparison]:
 def compared(one: Costs, other: Costs) -> Comparison:
     """One method against another on the cases of both."""
     common = sorted(set(one) & set(other))
-    pair = [[method[case] for case in common] for method in (one, other)]
+    pair = [[method[case].seconds for case in common] for method in (one, other)]
     means = [_mean({case: method[case] for case in common}) for method in (one, other)]
-    chance = metrics.chance(*(tuple(median(values) for values in costs) for costs in pair))
+    chance = metrics.chance(*(tuple(method[case].median for case in common) for method in (one, other)))
     return Comparison(means[0] / max(means[1], _LEAST) if common else math.nan, *metrics.interval(pair), len(common), chance)
 
 
@@ -175,20 +175,18 @@ def _is_beaten(own: tuple[float, float], others: Iterable[tuple[float, float]]) 
     return math.isinf(own[1]) or any(other[0] <= own[0] and other[1] <= own[1] and other != own for other in others)
 
 
-def _costs(records: Iterable[Record], target: float | None) -> tuple[dict[str, dict[str, list[float]]], dict[str, float]]:
-    """For each method its costs, and for each case its time limit."""
+def _costs(records: Iterable[Record], target: float | None) -> dict[str, Costs]:
+    """For each method its costs."""
     groups = grouped(records, attrgetter("method"))
-    limits = {r.case: r.time_limit for group in groups.values() for r in group}
+    failure = {r.case: metrics.PENALTY * r.time_limit for group in groups.values() for r in group}
     costs = {method: metrics.costs_to(group, target) for method, group in groups.items()}
-    most = {case: metrics.PENALTY * limit for case, limit in limits.items()}
-    finite = {m: {case: [min(value, most[case]) for value in values] for case, values in own.items()} for m, own in costs.items()}
-    return finite, limits
+    return {name: {case: metrics.charged(own, failure[case]) for case, own in found.items()} for name, found in costs.items()}
 
 
 def _mean(costs: Costs) -> float:
-    return metrics.shifted_geometric_mean(median(values) for values in costs.values())
+    return metrics.shifted_geometric_mean(cost.median for cost in costs.values())
 
 
-def _rank(method: str, own: Costs, limits: Mapping[str, float], best: Costs) -> Rank:
-    solved = sum(median(values) < metrics.PENALTY * limits[case] for case, values in own.items())
-    return Rank(method, len(own), solved, _mean(own), *metrics.interval([list(own.values())]), compared(own, best))
+def _rank(method: str, own: Costs, best: Costs) -> Rank:
+    solved, spread = sum(cost.solved for cost in own.values()), metrics.interval([[cost.seconds for cost in own.values()]])
+    return Rank(method, len(own), solved, _mean(own), *spread, compared(own, best))

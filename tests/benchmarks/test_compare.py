@@ -126,6 +126,12 @@ def test_a_failure_costs_a_multiple_of_the_limit_and_both_failing_is_no_change(t
     assert (same.ratio, same.verdict) == (1.0, "")
 
 
+def test_solved_means_that_the_median_repeat_is_a_success(tmp_path):
+    """Several threads may take more processor time than a failure costs, and of two repeats one may fail."""
+    (change,) = compared(tmp_path, [row([40.0, 40.0])], [row([0.1, None])]).by_case
+    assert (change.solved_before, change.solved_now, change.verdict) == (1, 0, "loss")
+
+
 def test_pairs_are_by_instance_mechanism_method_and_accuracy(tmp_path):
     before = [row(STEADY), row(STEADY, "b"), row(STEADY, "c", fingerprint="changed")]
     now = [row(STEADY, "renamed", fingerprint="fa"), row(STEADY, "b", accuracy="high"), row(STEADY, "c", method="other")]

@@ -524,3 +524,11 @@ def test_without_a_file_the_newest_records_are_reported(tmp_path, monkeypatch, c
     assert asked == [Path("results/new.sqlite")]
     assert main(["bench", "report"]) == 0
     assert capsys.readouterr().out.endswith("report:  results/new.html\n")
+
+
+def test_solved_means_that_the_median_repeat_is_a_success():
+    """Of two repeats one fails; a success that took more than three times the limit is one."""
+    half = [record(method="half", repeat=k, wall=0.1, claims=not k) for k in range(2)]
+    rows = ranking("drfh", [*half, record(method="late", wall=40.0)]).rows
+    assert [(rank.method, rank.solved, round(rank.mean, 9)) for rank in rows] == [("half", 0, 30.0), ("late", 1, 30.0)]
+    assert metrics.data_profile(half) == {"half": [math.inf]}
