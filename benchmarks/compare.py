@@ -10,7 +10,8 @@
    (Benjamini and Hochberg).
 5. A ratio above the threshold with a chance of at most LEVEL is a loss, one below 1 / threshold a gain. A pair that was solved
    before and is not now is a loss whatever its cost, the opposite a gain; times of one case decide nothing.
-6. Where wall time is TOO_BUSY times processor time in the median of a run, its machine was too busy, and nothing is compared.
+6. Where wall time is TOO_BUSY times processor time in the median of a run, its machine was busy or its methods waited, and
+   nothing is compared.
 """
 
 import math
@@ -74,7 +75,7 @@ class Comparisons:
     by_method : a change for each method of each mechanism, over its pairs
     by_case : a change for each pair
     unpaired : how many keys only one of the files has
-    busy : of each how busy its machine was, a text; "" where it was not
+    busy : of each whether its machine was busy or it is not finished, a text; "" where neither is so
     """
 
     files: tuple[str, str]
@@ -105,7 +106,7 @@ class Comparisons:
             f"{100 * metrics.LEVEL:g} % in a test of signs, corrected for all methods (Benjamini and Hochberg)."
         )
         pairs = f"{len(self.by_case)} pairs; without a partner: {self.unpaired[0]} of A, {self.unpaired[1]} of B."
-        busy = [f"{name} was busy: {text}" for name, text in zip("AB", self.busy, strict=True) if text]
+        busy = [f"{name}: {text}" for name, text in zip("AB", self.busy, strict=True) if text]
         return (*where, *busy, f"different: {differ}" if differ else "The machines and all versions are the same.", what, pairs)
 
     def grids(self) -> tuple[Grid, Grid]:
@@ -150,8 +151,8 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
         a run on a machine that was too busy
     """
     same = Path(before).resolve() == Path(now).resolve()
-    (old, first), (new, second) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
-    busy = _busy(before, old, first), _busy(now, new, second)
+    (old, first, *left), (new, second, *rest) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
+    busy = "; ".join(_busy(before, old, first) + left[0]), "; ".join(_busy(now, new, second) + rest[0])
     sides = [metrics.grouped(rows, attrgetter("fingerprint", "mechanism", "method", "accuracy")) for rows in (first, second)]
     keys = [key for key in sides[1] if key in sides[0]]
     if not keys:
@@ -164,8 +165,8 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
     return Comparisons((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired, busy)
 
 
-def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record]]:
-    """Step 1: the newest run but `back`, and its rows about solves."""
+def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record], list[str]]:
+    """Step 1: the newest run but `back`, its rows about solves, and whether it is finished."""
     if not Path(path).exists():
         raise BenchmarkError(f"there is no records file {path}")
     with BenchmarkStore(path) as store:
@@ -175,17 +176,17 @@ def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun
             raise BenchmarkError(f"{path} holds {len(runs)} runs{of}, but {back + 1} are needed")
         run = runs[-1 - back]
         wanted = set(run.keys)
-        return run, metrics.solves(record for record in store.records() if record.key in wanted)
+        found = [record for record in store.records() if record.key in wanted]
+        return run, metrics.solves(found), run.unfinished(len(found))
 
 
-def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> str:
-    """Step 6: how busy the machine was, "" where it was not."""
+def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> list[str]:
+    """Step 6: how busy the machine was, [] where it was not."""
     ratio = metrics.busyness(records)
-    said = f"wall time is {ratio:.2g} times processor time in the median"
     if ratio >= metrics.TOO_BUSY:
         rule = f"nothing is compared from {metrics.TOO_BUSY:g} on: measure again on a quiet machine"
-        raise BenchmarkError(f"the machine of run {run.number} of {path} was too busy: {said}, but {rule}")
-    return said if ratio > metrics.BUSY else ""
+        raise BenchmarkError(f"run {run.number} of {path}: {metrics.busy_sentence(ratio)}, but {rule}")
+    return [metrics.busy_sentence(ratio)] if ratio > metrics.BUSY else []
 
 
 def _costs(before: Sequence[Record], now: Sequence[Record]) -> list[metrics.Charged]:

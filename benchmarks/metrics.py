@@ -187,6 +187,11 @@ def busyness(records: Iterable[Record]) -> float:
     return median(ratios) if ratios else math.nan
 
 
+def busy_sentence(ratio: float) -> str:
+    """What such a busyness means."""
+    return f"the machine was busy, or methods waited: wall time is {ratio:.2g} times processor time in the median"
+
+
 def median_times(records: Iterable[Record]) -> Times | None:
     """Medians of the four phases and of our clocks over the runs that returned a point; None where none did."""
     if not (runs := [r for r in records if math.isfinite(r.feasibility)]):

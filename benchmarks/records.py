@@ -124,6 +124,12 @@ class RecordedRun:
     details: Mapping[str, Any]
     keys: tuple[str, ...]
 
+    def unfinished(self, rows: int) -> list[str]:
+        """A sentence where only so many of its rows are on record."""
+        every = len(set(self.keys))
+        lost = f"{every - rows:,} of its {every:,} rows {'is' if every - rows == 1 else 'are'} missing"
+        return [f"the run is not finished: {lost}"] if rows < every else []
+
 
 _COLUMNS = [field.name for field in fields(Record)]
 _QUOTED = ", ".join(f'"{name}"' for name in _COLUMNS)

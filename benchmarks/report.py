@@ -216,11 +216,11 @@ class Summary:
         """What limits the worth of the times and the ranking, or was left out, a sentence each."""
         load, busy = self.run.details.get("load"), metrics.busyness(self.records)
         cores = self.run.details["machine"].get("cores")
-        found = list(self.dishonest.values())
+        found = [*self.run.unfinished(len(self.rows_of_run)), *self.dishonest.values()]
         if self.approximate:
             found.append(f"approximate and not ranked, the report says what they lose: {', '.join(sorted(self.approximate))}")
         if busy > metrics.BUSY:
-            found.append(f"the machine was busy: wall time is {busy:.2g} times processor time in the median")
+            found.append(metrics.busy_sentence(busy))
         if load is not None and isinstance(cores, int) and load > cores:
             found.append(f"the machine was busy before the run: a load of {load:.3g} on {cores} cores")
         return [*found, *(f"not asked: {sentence}" for sentence in self.run.details.get("idle", ()))]

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hand_made import record
+from hand_made import record, summary_of
 from rich.console import Console
 
 from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, metrics, print_summary, report, run
@@ -502,6 +502,12 @@ def test_a_report_has_the_rows_of_its_run(tmp_path: Path) -> None:
     summary = report(tmp_path / "r")
     assert [(r.case, r.fingerprint) for r in summary.records] == [("b", "f"), ("a", "newer")]
     assert summary.others == 1
+
+
+def test_a_run_that_was_stopped_is_said_to_be_unfinished(tmp_path: Path) -> None:
+    made = summary_of([record(), record(case="b"), record(case="c")])
+    stopped = replace(made, rows_of_run=made.rows_of_run[:2])
+    assert (made.warnings, stopped.warnings) == ([], ["the run is not finished: 1 of its 3 rows is missing"])
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,19 @@ def test_a_busy_machine_is_no_loss_and_is_said(tmp_path, capsys):
     found = compared(tmp_path, before, now)
     assert not found.regressed
     assert found.by_method[0].ratio == pytest.approx(1.0, abs=0.01)
-    assert found.busy == ("", "wall time is 2.2 times processor time in the median")
+    says = "the machine was busy, or methods waited: wall time is 2.2 times processor time in the median"
+    assert found.busy == ("", says)
     assert main(["bench", "compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "B was busy: wall time is 2.2 times processor time" in " ".join(capsys.readouterr().out.split())
+    assert f"B: {says}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_run_that_was_stopped_is_said_to_be_unfinished(tmp_path):
+    path = file(tmp_path / "a", row([0.1]))
+    with BenchmarkStore(path) as store:
+        store.add_run("2026", "s", DETAILS, [*store.keys(), "lost", "gone"])
+    found = compare(file(tmp_path / "b", row([0.1])), path)
+    assert found.notes[2] == "B: the run is not finished: 2 of its 3 rows are missing"
+    assert found.to_dict()["busy"] == ["", "the run is not finished: 2 of its 3 rows are missing"]
 
 
 def test_where_a_machine_was_too_busy_nothing_is_compared(tmp_path, capsys):
@@ -116,7 +126,7 @@ def test_where_a_machine_was_too_busy_nothing_is_compared(tmp_path, capsys):
         assert main(["bench", "compare", *map(str, files)]) == 2
         (said,) = capsys.readouterr().err.splitlines()
         assert "run 1 of" in said
-        assert "was too busy: wall time is 3.1 times processor time in the median, but nothing is compared from 3 on" in said
+        assert "methods waited: wall time is 3.1 times processor time in the median, but nothing is compared from 3 on" in said
 
 
 def test_a_failure_costs_a_multiple_of_the_limit_and_both_failing_is_no_change(tmp_path):
