@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record
-from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, find_suite
+from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, find_suite, repeated
 from fairalloc.formulations import mechanism
 from fairalloc.models.arguments import Duration, Processes, Rule, check_fields
 from fairalloc.models.errors import NotApplicable, NotInstalled, UnknownName, no_such
@@ -223,11 +223,18 @@ def _place(asked: str | Suite) -> Any:
 
 def _chosen(wanted: Sequence[Any]) -> list[Method]:
     """The methods that were asked for, by id or themselves, which must be there, or all that are there but approximations."""
-    asked = [method_of(item) for item in wanted]
+    asked = [method_of(item) for item in {_name(item): item for item in wanted}.values()]
+    if twice := repeated(method.id for method in asked):
+        raise BenchmarkError(f"two methods have the id {twice!r}, but ids must be distinct")
     for method in asked:
         if missing := method.missing():
             raise NotInstalled(f"the method {method.id!r} is not available: {missing}")
     return asked or [method for method in METHODS.values() if method.kind != "approximate" and not method.missing()]
+
+
+def _name(item: Any) -> Any:
+    """What two words for one method have in common."""
+    return item if isinstance(item, str) else place_of(item) or id(item)
 
 
 def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:

@@ -119,7 +119,7 @@ class Suite:
             promised(accuracy)
         if not self.cases:
             raise BenchmarkError(f"the suite {self.id!r} has no cases, but it must have at least 1")
-        if twice := _repeated(case.name for case in self.cases):
+        if twice := repeated(case.name for case in self.cases):
             raise BenchmarkError(f"two cases of the suite {self.id!r} have the name {twice!r}, but names must be distinct")
         before = set[str]()
         for case in self.cases:
@@ -148,7 +148,7 @@ SUITES: Registry[Suite] = Registry("suite", "fairalloc.suites", _discover, SUITE
 def register(suites: Iterable[Suite]) -> dict[str, Suite]:
     """The suites by id, which must be distinct."""
     found = list(suites)
-    if twice := _repeated(suite.id for suite in found):
+    if twice := repeated(suite.id for suite in found):
         raise BenchmarkError(f"two suites have the id {twice!r}, but ids must be distinct")
     return {suite.id: suite for suite in found}
 
@@ -216,5 +216,6 @@ def _read(module: str) -> Suite:
     return suite
 
 
-def _repeated(names: Iterable[str]) -> str | None:
+def repeated(names: Iterable[str]) -> str | None:
+    """The first name that comes twice, or None."""
     return next((name for name, count in Counter(names).items() if count > 1), None)

@@ -153,6 +153,13 @@ def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_SLEEP", f"60.{time.monotonic_ns()}")
 
 
+def _twin(seconds: float) -> Any:
+    def twin(*_: Any) -> None:
+        time.sleep(seconds)
+
+    return twin
+
+
 def fake_run(records: Path, *methods: str, **options: Any) -> Any:
     setting = Setting(**{"memory_mb": 1024, "repeats": 1} | options)
     return run(FAKES, records, methods=[FAKE[name] for name in methods or ("highs",)], setting=setting, progress=False)
@@ -516,6 +523,7 @@ def test_a_run_that_was_stopped_is_said_to_be_unfinished(tmp_path: Path) -> None
         (lambda p: run("nosuch", p), "there is no suite 'nosuch': the suites are approximations, day, degenerate, first"),
         (lambda p: run(FAKES, p, methods=["nosuch"]), "there is no method 'nosuch': the methods are "),
         (lambda p: run(FAKES, p, cases=["nosuch"]), "there is no case 'nosuch'"),
+        (lambda p: run(SUITE, p, methods=[_twin(1), _twin(2)]), "two methods have the id 'twin', but ids must be distinct"),
         (lambda p: fake_run(p, "absent"), "the method 'absent' is not available: install <it> first"),
         (lambda p: fake_run(p, accuracies=("nosuch",)), "accuracy is 'nosuch', but it must be one of low, mid"),
         (lambda p: fake_run(p, repeats=0), "repeats is 0, but it must be a whole number from 1 to 1,000"),
