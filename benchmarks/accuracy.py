@@ -3,7 +3,7 @@
 Accuracy against time is how long each method takes to a residual of 1e-1, 1e-2, .. 1e-8, as computed from the instance. Of one
 mechanism, the methods that were asked for all of its cases are compared on these. On each case the time to a residual is the
 least, over the accuracies a method was asked for, at which our residual is at most that (metrics.py). What counts is the median
-over the cases; where fewer than half of them get there, there is none.
+over the cases; where no more than half of them get there, there is none.
 
 What approximations lose is told by the users' shares (of `nb` tasks) in parts of those of the reference answer (references.py).
 
@@ -36,7 +36,7 @@ DECADES = tuple(10.0**-k for k in range(1, 9))
 
 @dataclass(frozen=True)
 class Reached:
-    """A method: its cases, and the median seconds to each of DECADES, inf where fewer than half of the cases get there."""
+    """A method: its cases, and the median seconds to each of DECADES, inf where no more than half of the cases get there."""
 
     method: str
     cases: int
@@ -63,7 +63,7 @@ def _seconds(records: list[Record]) -> tuple[float, ...]:
 
 
 def accuracy_grid(records: Iterable[Record]) -> Grid:
-    """The table of one mechanism: milliseconds to each decade, "-" where fewer than half of the cases get there."""
+    """The table of one mechanism: milliseconds to each decade, "-" where no more than half of the cases get there."""
     rows = [[one.method, *(milliseconds(spent) if isfinite(spent) else "-" for spent in one.seconds)] for one in reached(records)]
     columns = ["method", *(f"{decade(target)}, ms" for target in DECADES)]
     return Grid("", columns, rows, right=range(1, len(columns)))

@@ -10,7 +10,7 @@ from statistics import median
 
 from fairalloc.analysis.plots.panels import Panel, element, legend
 from fairalloc.benchmarks import figures, metrics
-from fairalloc.benchmarks.accuracy import accuracy_grid, loss_grids
+from fairalloc.benchmarks.accuracy import accuracy_grid, loss_grids, reached
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.report import HEADS, Summary, advice, decade, factor, milliseconds, percent, ranked, times, why
@@ -18,7 +18,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
 
 LOOK_FIRST = (
-    '"Accuracy against time" compares all methods of a mechanism. "Which method" says what to use, and "By mechanism" how sure '
+    '"Accuracy against time" compares the methods of a mechanism. "Which method" says what to use, and "By mechanism" how sure '
     'that is: intervals, cases and accuracy. "Failures" has what was not solved, with commands that solve it again.'
 )
 
@@ -150,18 +150,19 @@ _HEADINGS = {
 def _accuracy(summary: Summary, drawn: bool) -> list[Section]:
     """For each mechanism the time to each residual."""
     text = (
-        "Median milliseconds until the residual computed from the instance is at most that of the column. The cases are those "
-        "that all methods of a table were asked for. A dash stands where fewer than half of the cases get there. If a method "
-        "was asked for several accuracies, its fastest solve that gets there counts."
+        "Median milliseconds of solves whose residual, computed from the instance, is at most that of the column. A solve ends "
+        "at the accuracy it was asked for or at its limit, and may get there earlier. The cases are those that all methods of a "
+        "table were asked for. A dash stands where no more than half of the cases get there. If a method was asked for several "
+        "accuracies, its fastest solve that gets there counts."
     )
     found = [Section("Accuracy against time", [text])]
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
-        cases = len({record.case for record in records})
-        count = f"{cases} case{'s' * (cases > 1)}"
-        asked = (
-            f"{count}; asked for: {', '.join(dict.fromkeys(r.accuracy for r in sorted(records, key=lambda r: -r.tolerance)))}."
-        )
-        found.append(Section(mechanism, [asked], accuracy_grid(records), anchor=f"accuracy-{k + 1}", name="accuracy"))
+        compared = reached(records)
+        without = ", ".join(sorted(dict.fromkeys(r.method for r in records).keys() - {one.method for one in compared}))
+        asked = ", ".join(dict.fromkeys(r.accuracy for r in sorted(records, key=lambda r: -r.tolerance)))
+        told = f"{(cases := compared[0].cases)} case{'s' * (cases > 1)}; asked for: {asked}"
+        told += f"; without {without}, which were asked for other or fewer cases" if without else ""
+        found.append(Section(mechanism, [f"{told}."], accuracy_grid(records), anchor=f"accuracy-{k + 1}", name="accuracy"))
         if drawn:
             found.append(_drawn(summary, figures.panels_of(summary, "accuracy", mechanism)))
     return found

@@ -126,6 +126,15 @@ def test_the_time_to_a_residual_is_the_median_of_the_common_cases():
     assert accuracy.accuracy_grid(rows).rows == [["m", "200", "200", *["800"] * 5, "-"], ["n", *["200"] * 3, *["-"] * 5]]
 
 
+def test_accuracy_against_time_counts_its_own_cases_and_names_who_is_left_out():
+    """Of four cases a method has all, another two, and a third has two others."""
+    others = [replace(r, case=r.case.upper()) for r in cases("p", [0.1, 0.1])]
+    text = benchmarks.report_text(summary_of([*cases("m", [0.1, 0.1, None, None]), *cases("n", [0.1, 0.1]), *others]), "markdown")
+    assert "4 cases; asked for: mid; without n, p, which were asked for other or fewer cases." in text
+    assert "| m | - | - | - | - | - | - | - | - |" in text
+    assert "A dash stands where no more than half of the cases get there." in text
+
+
 def test_a_failure_is_a_cost_without_an_end():
     assert metrics.data_profile([*cases("m", [0.1, None]), *cases("n", [0.3])]) == {"m": [0.1, math.inf], "n": [0.3, math.inf]}
 
