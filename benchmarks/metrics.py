@@ -1,7 +1,8 @@
 """Numbers computed from records: success, honesty, cost, time to an accuracy, means, intervals and profiles.
 
     success      the method claims that it solved the case, and our residual passes the tolerance of the accuracy
-    honesty      the claim equals the truth: claimed and passes, or not claimed and does not pass; without a residual nobody lies
+    honesty      the claim equals the truth: claimed and passes, or not claimed and does not pass. Claims without a residual and
+                 solves that were not asked count nowhere
     cost         wall seconds around the method, taken outside it; PENALTY times the time limit for a failure. Two files are
                  compared by processor seconds, which another program on the machine hardly changes
     time to e    the least cost, over the accuracies a method was asked for, at which our residual is at most e: a method is
@@ -20,7 +21,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from fairalloc.benchmarks.records import UNDEFINED, Record
+from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, Record
 from fairalloc.models import Times
 from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
@@ -74,9 +75,9 @@ def unjudged(record: Record) -> bool:
     return record.claims and math.isfinite(record.feasibility) and not math.isfinite(record.definition)
 
 
-def honest(record: Record) -> bool:
-    """The claim equals the truth, as far as it is known."""
-    return record.claims == passes(record) or unjudged(record)
+def honest(record: Record) -> bool | None:
+    """The claim equals the truth; None where that is not known, or nothing was asked."""
+    return None if unjudged(record) or record.termination == SKIPPED else record.claims == passes(record)
 
 
 def split_badly(record: Record) -> bool:

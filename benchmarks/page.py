@@ -79,8 +79,8 @@ def _methods(summary: Summary) -> list[Section]:
     heads = [f"{name}, ms" for name in HEADS]
     titles = ("method", "cases", "solves", "success", "honesty", *heads, "peak MB", "phases differ")
     text = (
-        "Success: the method claims that it solved the case and the residual computed from the instance passes. Honesty: the "
-        "claim, solved or not, agrees with the residual, where one is known. Wall and CPU time are measured around the method. "
+        "Success: the method claims that it solved the case and the residual computed from the instance passes. Honesty: of the "
+        "judged solves, the claim, solved or not, agrees with the residual. Wall and CPU time are measured around the method. "
         "The phases are those that the method reports. The last column counts the solves in which they do not add up to the "
         "measured time. Times are medians over the solves that returned a point. Methods face different cases here: compare "
         "them by mechanism."

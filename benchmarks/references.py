@@ -4,7 +4,8 @@
    the max-min rule only the least), the users' totals of `nb`, `fds` and `drf-per-server`, the objective of any other single
    program; nothing for games and njc, which may have many answers.
 2. The reference of a case (`references`) is the answer that a paper prints, in rationals; else the answer in rationals of a
-   method that solved it; else the best verified one, whose residual is the least of all. The first two are certified.
+   method that solved it; else the best verified one, whose residual passes and is the least of all. The first
+   two are certified.
 3. The distance is the largest difference from it, relative to the largest number of the reference.
 4. An answer whose residual passes contradicts a certified reference where its distance is above a hundredth, or ten
    times the root of the tolerance, because a gap is of second order in the tasks.
@@ -72,19 +73,15 @@ def printed_quantities(case: SuiteCase, item: Mechanism, instance: Instance) -> 
 def references(printed: Mapping[str, Sequence[float]], records: Iterable[Record]) -> dict[str, Reference]:
     """Step 2: the reference of each case of one run of which anything unique is known, some of them printed."""
     found: dict[str, Reference] = {}
-    for record in sorted((r for r in records if r.quantities), key=lambda r: (not _is_exact(r), r.residual)):
-        if _is_exact(record):
+    passed = (r for r in records if r.quantities and r.residual <= r.tolerance)
+    for record in sorted(passed, key=lambda r: (not r.rational, r.residual)):
+        if record.rational:
             known = Reference(record.quantities, EXACT, f"certified in rationals by {record.method}")
         else:
             how = f"best verified, residual {record.residual:.0e} by {record.method}"
             known = Reference(record.quantities, "the best verified answer", how)
         found.setdefault(record.case, known)
     return found | {case: Reference(tuple(quantities), PRINTED, "printed in the paper") for case, quantities in printed.items()}
-
-
-def _is_exact(record: Record) -> bool:
-    """Whether it is in rationals, and right."""
-    return record.rational and record.residual <= record.tolerance
 
 
 def contradicts(reference: Reference | None, record: Record) -> bool:

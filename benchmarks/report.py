@@ -36,14 +36,14 @@ WHY = 5
 """Of so many methods stands why they take their time."""
 
 _READING = (
-    "success: the method claims to have solved the case, and its residual passes; honest: the claim agrees with the residual. "
-    "Times are medians in ms: wall and cpu are measured around the method, the phases are those that it reports."
+    "success: the method claims to have solved the case, and its residual passes; honest: of the judged solves, the claim agrees "
+    "with the residual. Times are medians in ms: wall and cpu are measured around the method, the phases are those it reports."
 )
 
 
 @dataclass(frozen=True)
 class MethodRow:
-    """One method over some records: rates, and median times over the runs that returned a point."""
+    """One method over some records: rates, honesty NaN if nothing is judged, and median times of the runs with a point."""
 
     method: str
     cases: int
@@ -348,8 +348,8 @@ def factor(ratio: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A rate; rounded down, so that 100 % means all."""
-    return f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
+    """A rate; rounded down, so that 100 % means all; "-" where there is none."""
+    return "-" if math.isnan(fraction) else f"{math.floor(1000 * fraction + 1e-9) / 10:g} %"
 
 
 def decade(value: float) -> str:
@@ -439,12 +439,13 @@ def _rank_cells(rank: Rank) -> tuple[str, ...]:
 
 
 def _row(method: str, records: Sequence[Record], contradicting: Container[str]) -> MethodRow:
+    known = [honest and r.key not in contradicting for r in records if (honest := metrics.honest(r)) is not None]
     return MethodRow(
         method=method,
         cases=len({r.case for r in records}),
         runs=len(records),
         success=fmean(metrics.succeeded(r) and r.key not in contradicting for r in records),
-        honesty=fmean(metrics.honest(r) and r.key not in contradicting for r in records),
+        honesty=fmean(known) if known else math.nan,
         times=metrics.median_times(records),
         peak_mb=max(r.peak_mb for r in records),
         split_badly=sum(map(metrics.split_badly, records)),

@@ -180,7 +180,7 @@ def test_a_claim_that_nobody_could_judge_is_neither_success_nor_a_lie() -> None:
     unknown, nowhere = record(definition=math.inf), record(definition=math.inf, feasibility=math.inf)
     assert [metrics.unjudged(r) for r in (unknown, nowhere, record())] == [True, False, False]
     assert [metrics.succeeded(r) for r in (unknown, nowhere)] == [False, False]
-    assert [metrics.honest(r) for r in (unknown, nowhere)] == [True, False]
+    assert [metrics.honest(r) for r in (unknown, nowhere)] == [None, False]
     assert FailedCase(1, 1, unknown).what == "claims success, and no residual is known"
 
 

@@ -170,6 +170,16 @@ def test_the_advice_names_the_method_to_use(walls, says):
     assert max(map(len, out.getvalue().splitlines())) <= 100
 
 
+def test_honesty_is_of_the_solves_that_are_judged():
+    """A lie beside claims that nobody can judge, and cases that were not asked; then nothing judged at all."""
+    unknown = [record(case=case, feasibility=0.0, definition=math.inf) for case in "bc"]
+    skipped = record(case="d", termination="skipped", claims=False, definition=math.inf)
+    (row,) = summary_of([record(definition=1e-2), *unknown, skipped]).rows
+    assert (row.success, row.honesty) == (0.0, 0.0)
+    text = benchmarks.report_text(summary_of(unknown), "markdown")
+    assert "| m | 2 | 2 | 0 % | - |" in text
+
+
 def test_readers_are_told_what_was_measured():
     records = [replace(one, wall=1.0) for one in cases("a", [0.02] * 2)]  # the phases are far below
     out = io.StringIO()
@@ -240,6 +250,11 @@ def test_references_are_printed_or_rational_or_the_best_verified():
     )
     text = benchmarks.report_text(summary_of([loose, best]), "markdown")
     assert "| a | best verified, residual 1e-12 by m | n | 1.0e+00 |" in text
+
+
+def test_what_is_not_verified_is_no_reference():
+    wrong = [record(quantities=(1.0,), definition=d) for d in (0.3, math.inf)]
+    assert references({}, wrong) == {}
 
 
 # ---- commands --------------------------------------------------------------------------------------------------------
