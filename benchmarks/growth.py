@@ -5,7 +5,7 @@
 2. The seconds of a method on a case are the least processor time over repeats and accuracies of the solves that count.
 3. The exponent of a method in a family is the slope of the least-squares line through log seconds against log arcs, over the
    cases with at least 1,000 arcs; below, calls cost the same whatever the size. Two cases are needed, and the range is told.
-4. For each case, the best of the other solvers is compared with the best of this package's methods.
+4. For each case, the best of other solvers and own methods is compared with the best of this package's methods.
 """
 
 from collections import defaultdict
@@ -20,6 +20,7 @@ from fairalloc.benchmarks.records import SKIPPED, Record
 from fairalloc.benchmarks.report import Summary, decade
 from fairalloc.benchmarks.suites.suite import is_ours
 from fairalloc.models.tables import Grid
+from fairalloc.solvers import METHODS
 
 VERIFIED = 1e-6
 """The residual up to which an answer counts."""
@@ -63,7 +64,7 @@ class Growth:
 def growths(summary: Summary) -> list[Growth]:
     """Every method in every family, by mechanism, family and method; [] where the suite has no families."""
     families = {name: case["family"] for name, case in summary.cases.items() if case["family"]}
-    counted = (record for record in summary.records if record.case in families)
+    counted = (r for r in summary.records if r.case in families and r.method not in summary.dishonest)
     found = grouped(counted, lambda record: (record.mechanism, families[record.case], record.method))
     return [_growth(key, records) for key, records in sorted(found.items())]
 
@@ -129,10 +130,12 @@ def _cells(item: Growth, decades: Sequence[int]) -> list[str]:
 
 def speedup_grid(summary: Summary) -> Grid | None:
     """Step 4: for each mechanism, family and size the best of others' and of ours; None where nothing is comparable."""
+    places = {name: about["place"] for name, about in summary.run.details["methods"].items()}
+    package = {name for name in summary.methods if is_ours(name) and METHODS.is_ours(name) and not places[name]}
     best: dict[tuple[str, str, int], dict[bool, tuple[float, str]]] = defaultdict(dict)
     for item in growths(summary):
         for arcs, spent in item.seconds.items():
-            here, ours = best[item.mechanism, item.family, arcs], is_ours(item.method)
+            here, ours = best[item.mechanism, item.family, arcs], item.method in package
             here[ours] = min(here.get(ours, (np.inf, "")), (spent, item.method))
     rows, ratios = [], defaultdict[str, list[float]](list)
     for (mechanism, family, arcs), here in sorted(best.items()):

@@ -43,15 +43,22 @@ def test_what_does_not_verify_does_not_count_and_says_where_it_ended():
 
 
 def test_the_best_of_ours_is_compared_with_the_best_of_the_others():
-    made = summary(mine=(0.1, 0.1, 0.1, 0.1), cvxpy_scs=(1.0, 1.0, 0.4, None), highs=(2.0, 0.2, 3.0, None))
+    made = summary(exact=(0.1, 0.1, 0.1, 0.1), cvxpy_scs=(1.0, 1.0, 0.4, None), highs=(2.0, 0.2, 3.0, None))
     grid = speedup_grid(made)
     assert [row[-1] for row in grid.rows] == ["10", "2", "4"]
     assert [row[5] for row in grid.rows] == ["cvxpy:scs", "highs", "cvxpy:scs"]
     assert grid.notes[0].endswith("drfh: 4.3 times, at least 2.")
-    assert speedup_grid(summary(mine=(0.1, 0.1, 0.1, 0.1))) is None
+    assert speedup_grid(summary(exact=(0.1, 0.1, 0.1, 0.1))) is None
     (table,) = growth_grids(made)
-    assert [row[1] for row in table.rows] == ["cvxpy:scs", "highs", "mine"]
+    assert [row[1] for row in table.rows] == ["cvxpy:scs", "exact", "highs"]
     assert "Growth" in report_text(made, "markdown")
+
+
+def test_a_method_of_a_user_is_not_of_this_package_and_who_is_dishonest_is_not_compared():
+    made = summary(exact=4 * (0.2,), own=4 * (0.1,), highs=4 * (0.3,))
+    assert {(*row[3:4], *row[5:6]) for row in speedup_grid(made).rows} == {("exact", "own")}
+    right = [replace(r, rational=r.method == "exact", quantities=(1.0 + (r.method == "own"),)) for r in made.rows_of_run]
+    assert {found.method for found in growths(replace(made, rows_of_run=tuple(right)))} == {"exact", "highs"}
 
 
 def test_who_is_ours():
