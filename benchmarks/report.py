@@ -276,7 +276,9 @@ class Summary:
     def limits(self) -> str:
         """The setting, in a few words."""
         setting: Mapping[str, Any] = self.run.details["setting"]
-        at_a_time = f", {setting['jobs']} solves at a time on cores of their own" if setting["jobs"] > 1 else ""
+        jobs, cores = setting["jobs"], self.run.details["machine"].get("cores")
+        where = f"{cores} cores, which they share" if isinstance(cores, int) and cores < jobs else "cores of their own"
+        at_a_time = f", {jobs} solves at a time on {where}" if jobs > 1 else ""
         threads = "one thread" if setting["threads"] == 1 else f"{setting['threads']} threads"
         limits = f"{setting['time_limit']:g} s, {setting['memory_mb']:,} MB, {threads}{at_a_time}"
         return f"accuracy {', '.join(map(str, setting['accuracies']))}; each solve in its own process: {limits}"
