@@ -47,6 +47,9 @@ from fairalloc.solvers.running.dispatch import is_ours
 TRACE_POINTS = 200
 """How many points of a trace are kept, evenly spread over its iterations."""
 
+JUDGING = 20.0
+"""Seconds that the judge may take at least, which the method's limit does not shorten."""
+
 MERITS = ("residual", "merit", "change")
 """What a trace measures by, best first."""
 
@@ -143,7 +146,7 @@ def judge(request: Document, hidden: Document, given: bytes, answer: object, out
     facts = ModelFacts(optimality, objective, said.text("doubt"))
     judged(item, claim, model=facts, reference=False, claimed=True)
     overhead = time.process_time() - start
-    limits = Limits(read_accuracy(request["accuracy"]), now() + request["time_limit"])
+    limits = Limits(read_accuracy(request["accuracy"]), now() + max(request["time_limit"], JUDGING))
     result = judged(item, claim, limits, facts, claimed=not ours)
     stands = result if ours else claim
     iterations = said.number("iterations")

@@ -7,6 +7,7 @@ import base64
 import gc
 import io
 import json
+import math
 import os
 import sys
 import time
@@ -192,6 +193,11 @@ def test_a_plain_answer_is_judged():
     nb = verdict(solved(), case="b")
     assert nb["definition"] > 0.1
     assert not nb["claims"], "the judge takes the word of a method of this package back"
+
+
+def test_the_judge_has_time_of_its_own():
+    """Without it an honest answer without prices is not judged where the method's limit is short."""
+    assert math.isfinite(verdict(solved(), method=packed(nothing), time_limit=1e-9)["definition"])
 
 
 def pickled():
