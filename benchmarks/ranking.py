@@ -32,7 +32,10 @@ Costs = Mapping[str, metrics.Charged]
 
 @dataclass(frozen=True)
 class Comparison:
-    """One method against another on the cases of both: the ratio of means, its interval, NaN on few cases, corrected chance."""
+    """One method against another on the cases of both: the ratio of means, its interval, corrected chance.
+
+    The interval is NaN on few cases, and of a method to itself.
+    """
 
     ratio: float
     low: float
@@ -152,7 +155,8 @@ def compared(one: Costs, other: Costs) -> Comparison:
     pair = [[method[case].seconds for case in common] for method in (one, other)]
     means = [_mean({case: method[case] for case in common}) for method in (one, other)]
     chance = metrics.chance(*(tuple(method[case].median for case in common) for method in (one, other)))
-    return Comparison(means[0] / max(means[1], _LEAST) if common else math.nan, *metrics.interval(pair), len(common), chance)
+    ends = (math.nan, math.nan) if one is other else metrics.interval(pair)
+    return Comparison(means[0] / max(means[1], _LEAST) if common else math.nan, *ends, len(common), chance)
 
 
 def pareto(records: Iterable[Record]) -> list[Point]:

@@ -434,8 +434,8 @@ def _alike(item: Ranking) -> str:
 def _rank_cells(rank: Rank) -> tuple[str, ...]:
     """A row of a ranking as text."""
     best = rank.to_best
-    spread = f"{milliseconds(rank.low)}-{milliseconds(rank.high)}" if rank.cases >= metrics.FEWEST else "-"
-    between = f"{factor(best.low)}-{factor(best.high)}" if best.cases >= metrics.FEWEST else "-"
+    spread = "-" if math.isnan(rank.low) else f"{milliseconds(rank.low)}-{milliseconds(rank.high)}"
+    between = "-" if math.isnan(best.low) else f"{factor(best.low)}-{factor(best.high)}"
     ratio = factor(best.ratio) if best.cases else "-"
     return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, ratio, between)
 

@@ -68,6 +68,15 @@ def test_pairs_are_compared_on_the_cases_of_both():
     assert several["c", "a"].chance == pytest.approx(6 / 3 * 2 / 2**6), "3 of 6 pairs are as far apart"
 
 
+def test_a_method_has_no_interval_to_itself():
+    """Its repeats differ, so two draws of them do too."""
+    rows = [replace(r, repeat=k, wall=r.wall * (k + 1)) for k in range(3) for r in cases("m", [0.1] * 6)]
+    (rank,) = ranking("drfh", rows).rows
+    assert rank.low < rank.mean < rank.high
+    assert (rank.to_best.ratio, math.isnan(rank.to_best.low)) == (1.0, True)
+    assert " | 1 | - |" in benchmarks.report_text(summary_of(rows), "markdown")
+
+
 def test_the_front_is_what_no_other_beats_in_time_and_accuracy():
     records = [
         record(method="fast", accuracy="low", wall=0.1, definition=1e-4),
