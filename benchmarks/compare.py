@@ -105,9 +105,20 @@ class Comparisons:
             f"longer solved, or a ratio above {self.threshold:g} on {metrics.FEWEST} cases or more with a chance of at most "
             f"{100 * metrics.LEVEL:g} % in a test of signs, corrected for all methods (Benjamini and Hochberg)."
         )
+        count = len(self.by_method)
+        needed = math.ceil(1 + math.log2(count / metrics.LEVEL))  # all signs are alike with a chance of 2 ** (1 - cases)
+        few = [f"With {count} methods a loss of one alone is found on {needed} cases or more."]
+        few = few if any(metrics.FEWEST <= change.cases < needed for change in self.by_method) else []
         pairs = f"{len(self.by_case)} pairs; without a partner: {self.unpaired[0]} of A, {self.unpaired[1]} of B."
         busy = [f"{name}: {text}" for name, text in zip("AB", self.busy, strict=True) if text]
-        return (*where, *busy, f"different: {differ}" if differ else "The machines and all versions are the same.", what, pairs)
+        return (
+            *where,
+            *busy,
+            f"different: {differ}" if differ else "The machines and all versions are the same.",
+            what,
+            *few,
+            pairs,
+        )
 
     def grids(self) -> tuple[Grid, Grid]:
         """By method, and the cases that are gains or losses, or whose ratio is beyond the threshold."""

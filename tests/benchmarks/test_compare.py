@@ -99,6 +99,16 @@ def test_many_methods_are_corrected_together(tmp_path):
         assert found["m1"].chance == 1.0
 
 
+def test_where_no_test_could_find_a_loss_the_comparison_says_so(tmp_path):
+    """All 6 signs are alike with a chance of 1/32, which is above 5 % for the better of two methods."""
+    few, enough = ([*everywhere([0.1], own), *everywhere([0.1], own, method="n")] for own in ("abcdef", "abcdefg"))
+    slow = [[*everywhere([0.2], own), *everywhere([0.1], own, method="n")] for own in ("abcdef", "abcdefg")]
+    missed, found = compared(tmp_path / "few", few, slow[0]), compared(tmp_path / "enough", enough, slow[1])
+    assert (missed.regressed, found.regressed) == (False, True)
+    told = "With 2 methods a loss of one alone is found on 7 cases or more."
+    assert [told in notes for notes in (missed.notes, found.notes)] == [True, False]
+
+
 def test_a_busy_machine_is_no_loss_and_is_said(tmp_path, capsys):
     """The same code: 14.68 and 14.73 ms of the processor, 14.7 and 33 ms on the clock."""
     before, now = everywhere([0.01468] * 3, busy=14.7 / 14.68), everywhere([0.01473] * 3, busy=33 / 14.73)
