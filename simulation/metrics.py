@@ -36,8 +36,8 @@ Log = TaskLog | FluidLog
 def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = False) -> Floats:
     """Used parts of the capacities, each the mean over an interval; machines that are down count as capacity.
 
-    The bounds of the intervals are the (T + 1,) times, in seconds, ascending; after `log.until` nothing runs. The result is (T, R),
-    or (T, K, R) by class of machines; it is 0 where there is none of a resource.
+    The bounds of the intervals are the (T + 1,) times, in seconds, ascending; after `log.until` nothing runs. The result is
+    (T, R), or (T, K, R) by class of machines; it is 0 where there is none of a resource.
     """
     used = _mean(log, times, False)
     capacity = log.cluster.counts[:, None] * log.cluster.capacities
