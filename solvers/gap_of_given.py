@@ -149,7 +149,8 @@ def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> 
     near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * max(float(np.abs(allocation.x).max(initial=0.0)), TINY)
     trial = cp.Problem(problem.objective, [*problem.constraints, near])
     try:
-        value = trial.solve(**({"solver": "HIGHS", **solver_options("HIGHS", "high")} if trial.is_mixed_integer() else {}))
+        simplex = trial.is_lp() or trial.is_mixed_integer()  # which is right also where tasks differ by orders of magnitude
+        value = trial.solve(**({"solver": "HIGHS", **solver_options("HIGHS", "high")} if simplex else {}))
     except (cp.SolverError, ValueError) as error:
         return f"its model cannot be solved with these tasks: {str(error).splitlines()[0]}"
     return "" if value is not None and np.isfinite(value) else f"the model of {item.id!r} does not allow these tasks"

@@ -298,6 +298,16 @@ def test_the_answer_with_which_an_allocation_is_compared_is_not_taken_for_it(nam
     assert fa.check(with_floors, name).holds is False
 
 
+@pytest.mark.parametrize("name", ["mmf", "drfh-lp"])
+def test_tasks_that_differ_by_orders_of_magnitude_are_allowed_by_their_model(name):
+    """The level at given tasks came from an interior-point method, which moved them by more than a thousandth."""
+    edited = fa.mechanism(name).edited("same", cvxpy=lambda problem, _: cp.Problem(problem.objective, problem.constraints))
+    apart = fa.Instance([[1, 2], [2, 1]], [[1, 1]], weights=[1, 10_000])
+    found = fa.solve(apart, edited)
+    assert fa.check(found, edited).holds is True
+    assert fa.check(fa.Allocation(apart, found.x * [0.99, 1]), edited).holds is False
+
+
 def test_a_changed_parameter_is_another_model(solves):
     most = cp.Parameter(value=3.0)
 
