@@ -246,12 +246,12 @@ def _definition(
 def home_of(item: Mechanism, own: Instance) -> Instance:
     """The instance of the mechanism's answers; NotApplicable where its arcs are not those of `own`, in the same order."""
     home, order = item.home(own), ""
-    if (home.K, home.A) == (own.K, own.A):
+    if (home.K, home.R, home.A) == (own.K, own.R, own.A):
         if all(np.array_equal(getattr(home.arcs, part), getattr(own.arcs, part)) for part in ("user", "server")):
             return home
         order = ", in another order"
-    sizes = f"{own.K} servers and {own.A} arcs, but those of {item.id!r} have {home.K} and {home.A}{order}"
-    raise NotApplicable(f"the allocation has {sizes}")
+    sizes = f"but those of {item.id!r} have {home.K}, {home.R} and {home.A}{order}"
+    raise NotApplicable(f"the allocation has {own.K} servers, {own.R} resources and {own.A} arcs, {sizes}")
 
 
 _FUNCTIONS: Mapping[str, Check] = {

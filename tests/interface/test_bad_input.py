@@ -368,7 +368,12 @@ CALLS = [
     (
         "certificate of drf for separate servers",
         lambda: certify(Allocation(WANG, [0] * 4), "drf"),
-        "the allocation has 2 servers and 4 arcs, but those of 'drf' have 1 and 2",
+        "the allocation has 2 servers, 2 resources and 4 arcs, but those of 'drf' have 1, 2 and 2",
+    ),
+    (
+        "gavel-max-min without the jobs' own times",
+        lambda: check(Allocation(Instance([[1]], [[2]]), [1]), "gavel-max-min"),
+        "the allocation has 1 servers, 1 resources and 1 arcs, but those of 'gavel-max-min' have 1, 2 and 1",
     ),
     (
         "drf of separate servers",
