@@ -21,6 +21,9 @@ from fairalloc.models.numbers import Floats, frozen, worst
 ENOUGH, FEW = 1e-9, 5_000
 """The bound on a free gain that is enough, and the arcs up to which a linear program looks for more."""
 
+OUT_OF_TIME = 1
+"""The status of SciPy's linear programs at a limit."""
+
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def first_order_gain(allocation: Allocation, marginal: Floats, prices: Floats | None = None) -> float:
@@ -100,7 +103,12 @@ def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = 
     matrix = sp.hstack([worth @ arcs.load.T, worth @ arcs.owner.T[:, capped]], format="csr")
     cost = np.concatenate([np.ones(instance.K * instance.R), instance.max_tasks[capped]])
     options = {"time_limit": max(seconds, 1e-3)} if np.isfinite(seconds) else {}
-    answer = linprog(cost, A_ub=-matrix, b_ub=-(marginal / unit)[arcs.user], method="highs-ds", options=options)
-    if not answer.success:
-        return np.zeros((instance.K, instance.R))  # prices that prove nothing
-    return frozen(answer.x[: instance.K * instance.R].reshape(instance.K, instance.R))
+    size = matrix.max(axis=0).toarray().ravel()
+    for scale in (np.ones(len(cost)), np.where(size > 0, size, 1.0)):  # HiGHS leaves out entries below 1e-9
+        columns = -matrix @ sp.diags_array(1.0 / scale)
+        answer = linprog(cost / scale, columns, -(marginal / unit)[arcs.user], method="highs-ds", options=options)
+        if answer.success:
+            return frozen((answer.x / scale)[: instance.K * instance.R].reshape(instance.K, instance.R))
+        if answer.status == OUT_OF_TIME:
+            break
+    return np.zeros((instance.K, instance.R))  # prices that prove nothing

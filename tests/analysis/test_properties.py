@@ -359,3 +359,12 @@ def test_definitions_are_checked_without_dense_bundles(monkeypatch):
     assert check(allocation, "nb").holds
     assert check(allocation, "pareto").holds
     assert check(dataclasses.replace(allocation, x=2 * allocation.x), "feasibility").margin == pytest.approx(1.0, abs=RESIDUAL)
+
+
+@pytest.mark.parametrize(("tasks", "holds"), [([9000, 4], True), ([9000, 3], False)])
+def test_weights_and_capacities_far_apart_leave_prices_to_judge_by(tasks, holds):
+    """A task is paid 10^11 times less for a part of one server than for a part of the other."""
+    apart = Instance([["1/3"], ["1/4"]], [[3000], [1]], weights=[2e7, 1], eligible=[[1, 0], [0, 1]])
+    verdict = check(Allocation(apart, tasks), "utilitarian")
+    assert verdict.holds is holds
+    assert verdict.margin < 1
