@@ -78,9 +78,10 @@ def _by_name(what: str, given: Any, read: Callable[[Any], Any], name_of: Callabl
     if not is_list(given) or not (made := [read(one) for one in given]):
         raise InstanceError(f"the {what} are {shown(given)}, but they must be a list of at least one")
     found: dict[str, Any] = {}
-    for one in made:
-        known = found.setdefault(name := name_of(one), one)
-        if known is not one and not (isinstance(known, str) and isinstance(one, str)):  # two texts may be aliases
+    first: dict[str, Any] = {}
+    for one, said in zip(made, given, strict=True):
+        known, text = found.setdefault(name := name_of(one), one), first.setdefault(name, said)
+        if known is not one and not (isinstance(text, str) and isinstance(said, str)):  # two may be aliases
             raise InstanceError(f"two of the {what} are named {name!r}, but names must be distinct")
     return found
 

@@ -181,7 +181,8 @@ def _verdict(value: Any, name: str, exact: bool) -> Verdict:
 
 def is_registered(item: Mechanism) -> bool:
     """Whether this is the mechanism that its id stands for, and not an object of somebody's own."""
-    return MECHANISMS.get(item.id) is item
+    known = MECHANISMS.get(item.id)
+    return known is not None and any(item is one for one in (known, *map(known.called, known.aliases)))
 
 
 def has_rational_answers(item: Mechanism, parameters: bool = False) -> bool:
