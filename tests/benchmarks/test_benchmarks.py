@@ -511,6 +511,10 @@ def test_a_report_has_the_rows_of_its_run(tmp_path: Path) -> None:
     assert summary.others == 1
 
 
+def test_an_accuracy_that_is_named_twice_is_asked_once() -> None:
+    assert Setting(accuracies=("mid", 1e-6, "mid", "low", 0.000001)).accuracies == ("mid", 1e-6, "low")
+
+
 def test_a_run_that_was_stopped_is_said_to_be_unfinished(tmp_path: Path) -> None:
     made = summary_of([record(), record(case="b"), record(case="c")])
     stopped = replace(made, rows_of_run=made.rows_of_run[:2])
