@@ -8,7 +8,7 @@
 | data-profile | the part that it solves within so many seconds |
 | pareto | time against verified residual, and the front |
 | loss | time against the worst and the mean part of their exact share that users have, where an approximation was asked |
-| traces | for each mechanism with traces how the algorithms' own measures fall with time, on one case |
+| traces | for each mechanism how the algorithms' own measures fall with time, on one case at the highest accuracy |
 | growth | for each mechanism CPU seconds by decade of arcs, the median over the families where most have a verified answer |
 | memory | peak memory of the methods |
 """
@@ -70,9 +70,9 @@ def _losses(summary: Summary, mechanism: str) -> list[Panel]:
 
 
 def _traces(summary: Summary, mechanism: str) -> list[Panel]:
-    """The case with traces of the most methods."""
+    """The case with traces of the most methods, each at the highest accuracy it was asked for."""
     traced: dict[str, dict[str, Any]] = {}
-    for record in summary.by_mechanism[mechanism]:
+    for record in sorted(summary.by_mechanism[mechanism], key=attrgetter("tolerance")):
         if record.trace:
             traced.setdefault(record.case, {}).setdefault(record.method, record.trace)
     case, found = max(traced.items(), key=lambda item: len(item[1]), default=("", {}))

@@ -94,8 +94,8 @@ def _mechanisms(summary: Summary, drawn: bool) -> list[Section]:
     """For each mechanism its ranking, the times to achieved accuracies, and its figures."""
     about = (
         "Methods of one mechanism are compared on the same cases; under each table stands what it compares. Figures need two "
-        "cases and two methods. In the front, lower and further left is better, in profiles higher; the numbers of a line are "
-        "shown where one points at it."
+        "cases and two methods. In the front, lower and further left is better, in profiles higher. There a case that a method "
+        "was not asked for counts as not solved. The numbers of a line are shown where one points at it."
     )
     found = [Section("By mechanism", [about])]
     by_target = [summary.rankings(target) for target in metrics.TARGETS]
@@ -173,7 +173,7 @@ def _histories(summary: Summary, drawn: bool) -> list[Section]:
     panels = figures.panels_of(summary, "traces") if drawn else []
     about = (
         "What iterative algorithms measure while they run: their residual, merit or change. Measures of two algorithms need not "
-        "be the same. For each mechanism stands one case, that with the traces of the most methods."
+        "be the same. For each mechanism stands one case, that with the traces of the most methods, at the highest accuracy."
     )
     return [Section("Traces", [about]), _drawn(summary, panels)] if panels else []
 

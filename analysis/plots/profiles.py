@@ -76,7 +76,7 @@ def _curves(
     for one, (title, values) in zip(axes, panels.items(), strict=True):
         one.set_title(title, fontsize=style.LABEL)
         one.set(xscale="log", ylim=(-0.02, 1.02))
-        style.tidy(one, x=label, y="cases solved")
+        style.tidy(one, x=label, y="part of cases solved")
         handles = _draw(one, values, styles, written, begin)
         if key:
             style.legend(one, handles, sorted(values))

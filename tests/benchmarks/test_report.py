@@ -68,6 +68,13 @@ def test_pairs_are_compared_on_the_cases_of_both():
     assert several["c", "a"].chance == pytest.approx(6 / 3 * 2 / 2**6), "3 of 6 pairs are as far apart"
 
 
+def test_traces_are_those_of_the_highest_accuracy():
+    asked = [("low", 1e-3), ("high", 1e-8), ("mid", 1e-6)]
+    rows = [record(accuracy=name, tolerance=end, trace=((0.1, 1.0), (0.2, end))) for name, end in asked]
+    (panel,) = figures.panels_of(summary_of(rows), "traces")
+    assert panel.draw.args == ({"m": ((0.1, 1.0), (0.2, 1e-8))},)
+
+
 def test_a_method_has_no_interval_to_itself():
     """Its repeats differ, so two draws of them do too."""
     rows = [replace(r, repeat=k, wall=r.wall * (k + 1)) for k in range(3) for r in cases("m", [0.1] * 6)]
