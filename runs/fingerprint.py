@@ -12,6 +12,7 @@ import importlib
 import inspect
 import json
 import platform
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass
@@ -84,7 +85,7 @@ def _state(item: Any) -> Iterator[str]:
         elif callable(value) and not any(_source(home) for home in _homes(value)):
             yield _own_code(value)
         elif is_dataclass(value) or isinstance(value, str | int | float | tuple | Mapping):
-            yield f"{name}={value!r}"
+            yield re.sub(r" at 0x[0-9a-fA-F]+", "", f"{name}={value!r}")  # where a function lies in memory
 
 
 def _own_code(value: Any) -> str:

@@ -615,6 +615,12 @@ def test_options_and_code_of_ones_own_are_part_of_the_identity() -> None:
     assert len(codes) == 2
 
 
+def test_where_a_function_lies_in_memory_is_no_part_of_its_identity() -> None:
+    """Another process has it elsewhere, and a killed run of own functions would begin anew."""
+    twins = [own_method(_twin(seconds)) for seconds in (0.0, 0.0)]
+    assert len({fingerprint.code_of(twin, mechanism("drfh")) for twin in twins}) == 1
+
+
 def test_files_that_are_not_records_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "r"
     path.write_text("not a database, but text long enough to be looked at as one" * 20)
