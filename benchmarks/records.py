@@ -180,7 +180,7 @@ def _run(row: tuple[Any, ...]) -> RecordedRun:
         for name, value in part.items():
             if not isinstance(value, KINDS.get(name, object)):
                 raise TypeError(f"{name} is {shown(value)}")
-    return _fitting(RecordedRun(number, started, suite, details, tuple(json.loads(keys))))
+    return fitting(RecordedRun(number, started, suite, details, tuple(json.loads(keys))))
 
 
 class Details(dict[str, Any]):
@@ -208,7 +208,7 @@ def _parts(details: Any) -> Iterator[Any]:
     yield from details.get("methods", {}).values()
 
 
-def _fitting(item: T) -> T:
+def fitting(item: T) -> T:
     """The item, whose fields must be of their kinds; times and sizes are not below 0."""
     for name, rule in (RECORD if isinstance(item, Record) else RUN).items():
         value = getattr(item, name)
@@ -226,5 +226,5 @@ def _record(values: tuple[Any, ...]) -> Record:
     unknown = {name: math.nan for name in ("feasibility", "definition") if row[name] is None}  # SQLite has no other word for it
     trace = tuple((float(at), float(residual)) for at, residual in json.loads(row["trace"]))
     record = Record(**row | flags | unknown | {"trace": trace, "quantities": tuple(map(float, json.loads(row["quantities"])))})
-    _fitting(replace(record, feasibility=0.0, definition=0.0) if unknown else record)
+    fitting(replace(record, feasibility=0.0, definition=0.0) if unknown else record)
     return record

@@ -18,7 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
-from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record
+from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Job, Record, fitting
 from fairalloc.benchmarks.suites.suite import BenchmarkError, Repeats, Suite, find_suite, repeated
 from fairalloc.formulations import mechanism
 from fairalloc.models.arguments import Duration, Processes, Rule, check_fields
@@ -362,7 +362,11 @@ def _checked(answer: Document) -> Document:
 def _record(job: Job, outcome: Document) -> Record:
     lists = {"trace": tuple(map(tuple, outcome.get("trace", ()))), "quantities": tuple(outcome.get("quantities", ()))}
     tolerance = promised(read_accuracy(job.accuracy)) if job.accuracy else 0.0
-    return Record(**asdict(job), started=_now(), tolerance=tolerance, **outcome | lists)
+    known = asdict(job) | {"started": _now(), "tolerance": tolerance}
+    try:
+        return fitting(Record(**known | outcome | lists))
+    except TypeError as error:  # such a row would make the file unreadable
+        return Record(**known, termination="error", message=f"its answer is no record: {error}")
 
 
 def _now() -> str:

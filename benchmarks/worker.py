@@ -180,8 +180,8 @@ def _claim(item: Mechanism, instance: Instance, said: Data, ours: bool) -> Alloc
 
 
 def _residual(allocation: Allocation, *names: str) -> float:
-    """The residual of the first of these names as a number that can be compared; inf where there is none, or no finite point."""
+    """The residual of the first of these names, not below 0, to be compared; inf where there is none, or no finite point."""
     finite = allocation.has_point and bool(np.isfinite(allocation.x).all())
     found = [allocation.residuals[name] for name in names if name in allocation.residuals and finite]
     value = float(found[0]) if found else math.inf
-    return math.inf if math.isnan(value) else value
+    return math.inf if math.isnan(value) else max(0.0, value)

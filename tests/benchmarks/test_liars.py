@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,8 @@ import pytest
 from hand_made import record, summary_of
 
 from fairalloc.benchmarks import Setting, Suite, SuiteCase, metrics, run, worker
+from fairalloc.benchmarks.records import Job
+from fairalloc.benchmarks.runner import _record
 from fairalloc.models import Instance, InstanceError
 from fairalloc.runs.data import written
 from fairalloc.runs.objects import packed
@@ -198,6 +200,16 @@ def test_a_plain_answer_is_judged():
 def test_the_judge_has_time_of_its_own():
     """Without it an honest answer without prices is not judged where the method's limit is short."""
     assert math.isfinite(verdict(solved(), method=packed(nothing), time_limit=1e-9)["definition"])
+
+
+def test_a_row_that_could_not_be_read_is_not_written(monkeypatch):
+    """One such row would make all records unreadable; a residual below 0 is no larger than one of 0."""
+    job = Job(**{f.name: getattr(record(), f.name) for f in fields(Job)})
+    found = _record(job, {"termination": "optimal", "claims": True, "iterations": -3})
+    assert (found.termination, found.claims) == ("error", False)
+    assert found.message == "its answer is no record: iterations is -3, but it must be a whole number or None, not below 0"
+    monkeypatch.setattr(worker, "judged", lambda _, allocation, *__, **___: allocation.noted(residuals={"definition": -1.0}))
+    assert verdict(solved())["definition"] == 0.0
 
 
 def pickled():
