@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hand_made import summary_of
 
 from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, report, run, runner
 from fairalloc.benchmarks.metrics import succeeded
@@ -129,12 +128,6 @@ def test_several_at_a_time_have_cores_of_their_own_and_the_report_says_so(tmp_pa
     assert {r.message.rpartition("on ")[2] for r in summary.records} <= {f"[{core}]" for core in cores}
     assert {r.jobs for r in summary.records} == {2}
     assert "2 solves at a time on cores of their own" in summary.limits
-
-
-def test_more_solves_than_cores_share_them_and_the_report_says_so():
-    made = summary_of([row()])
-    made.run.details["setting"]["jobs"] = 3
-    assert made.limits.endswith("3 solves at a time on 2 cores, which they share")
 
 
 def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch):

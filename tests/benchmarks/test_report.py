@@ -196,6 +196,12 @@ def test_honesty_is_of_the_solves_that_are_judged():
     assert "| m | 2 | 2 | 0 % | - |" in text
 
 
+def test_more_solves_than_cores_share_them_and_the_report_says_so():
+    made = summary_of([record()])
+    made.run.details["setting"]["jobs"] = 3
+    assert made.limits.endswith("3 solves at a time on 2 cores, which they share")
+
+
 def test_readers_are_told_what_was_measured():
     records = [replace(one, wall=1.0) for one in cases("a", [0.02] * 2)]  # the phases are far below
     out = io.StringIO()
