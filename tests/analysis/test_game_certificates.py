@@ -274,8 +274,8 @@ def test_arcs_are_told_by_their_servers_and_not_by_their_number(asked):
     """A user with one way on each server has as many arcs as its best mixtures, which stand in the order of the servers."""
     instance = Instance([[[0, 1], [1, 0]]], [[4, 0], [0, 6]])
     for x in ([6, 4], [4, 4]):
-        with pytest.raises(NotApplicable, match=r"2 servers and 2 arcs, .* have 2 and 2, in another order"):
+        with pytest.raises(NotApplicable, match=r"2 servers, 2 resources and 2 arcs, .* have 2, 2 and 2, in another order"):
             asked(Allocation(instance, x), "ps-dsf-tdm")
     pool = Instance([[[1, 2], [2, 1]]], [[4, 4]])
-    with pytest.raises(NotApplicable, match=r"1 servers and 2 arcs, .* have 1 and 1"):
+    with pytest.raises(NotApplicable, match=r"1 servers, 2 resources and 2 arcs, .* have 1, 2 and 1"):
         asked(Allocation(pool, [1, 1]), "ps-dsf-tdm")
