@@ -62,9 +62,9 @@ def _seconds(records: list[Record]) -> tuple[float, ...]:
     return tuple(median(median(values) for values in own.values()) if own else inf for own in costs)
 
 
-def accuracy_grid(records: Iterable[Record]) -> Grid:
+def accuracy_grid(found: Iterable[Reached]) -> Grid:
     """The table of one mechanism: milliseconds to each decade, "-" where no more than half of the cases get there."""
-    rows = [[one.method, *(milliseconds(spent) if isfinite(spent) else "-" for spent in one.seconds)] for one in reached(records)]
+    rows = [[one.method, *(milliseconds(spent) if isfinite(spent) else "-" for spent in one.seconds)] for one in found]
     columns = ["method", *(f"{decade(target)}, ms" for target in DECADES)]
     return Grid("", columns, rows, right=range(1, len(columns)))
 

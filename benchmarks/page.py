@@ -162,7 +162,7 @@ def _accuracy(summary: Summary, drawn: bool) -> list[Section]:
         asked = ", ".join(dict.fromkeys(r.accuracy for r in sorted(records, key=lambda r: -r.tolerance)))
         told = f"{(cases := compared[0].cases)} case{'s' * (cases > 1)}; asked for: {asked}"
         told += f"; without {without}, which were asked for other or fewer cases" if without else ""
-        found.append(Section(mechanism, [f"{told}."], accuracy_grid(records), anchor=f"accuracy-{k + 1}", name="accuracy"))
+        found.append(Section(mechanism, [f"{told}."], accuracy_grid(compared), anchor=f"accuracy-{k + 1}", name="accuracy"))
         if drawn:
             found.append(_drawn(summary, figures.panels_of(summary, "accuracy", mechanism)))
     return found
