@@ -20,7 +20,6 @@ from fairalloc.benchmarks.records import SKIPPED, Record
 from fairalloc.benchmarks.report import Summary, decade
 from fairalloc.benchmarks.suites.suite import is_ours
 from fairalloc.models.tables import Grid
-from fairalloc.solvers import METHODS
 
 VERIFIED = 1e-6
 """The residual up to which an answer counts."""
@@ -131,7 +130,7 @@ def _cells(item: Growth, decades: Sequence[int]) -> list[str]:
 def speedup_grid(summary: Summary) -> Grid | None:
     """Step 4: for each mechanism, family and size the best of others' and of ours; None where nothing is comparable."""
     places = {name: about["place"] for name, about in summary.run.details["methods"].items()}
-    package = {name for name in summary.methods if is_ours(name) and METHODS.is_ours(name) and not places[name]}
+    package = {name for name in summary.methods if is_ours(name) and not places[name]}
     best: dict[tuple[str, str, int], dict[bool, tuple[float, str]]] = defaultdict(dict)
     for item in growths(summary):
         for arcs, spent in item.seconds.items():

@@ -21,6 +21,7 @@ from fairalloc.models.errors import InstanceError, UnknownName, check_name, no_s
 from fairalloc.models.files.jsonio import read_instance
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
+from fairalloc.solvers import METHODS
 from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import Accuracy, promised
 
@@ -33,7 +34,7 @@ MIXED = ("highs:leximin",)
 
 def is_ours(method: str) -> bool:
     """Whether a method is an algorithm of this package."""
-    return method in MIXED or not method.startswith(OTHERS)
+    return METHODS.is_ours(method) and (method in MIXED or not method.startswith(OTHERS))
 
 
 Repeats = Annotated[int, Rule(lambda value: 1 <= value <= 1000, "a whole number from 1 to 1,000")]
