@@ -19,20 +19,18 @@ class Equilibrium(Mechanism):
     merges_users = True
     chooses = False
     """Whether an objective chooses one of its answers: methods that end at one of them do not compute that."""
-    _last: tuple[Game, ...] = ()
+    _last: Game | None = None
 
     @abstractmethod
     def write_game(self, instance: Instance) -> Game:
         """The game on an instance that is a domain already."""
 
     def game(self, instance: Instance) -> Game:
-        """What `write_game` returns; the last two are kept, because one solve uses those of an instance in two units."""
-        for game in self._last:
-            if game.instance is instance:
-                return game
-        game = self.write_game(instance)
-        self._last = (game, *self._last[:1])
-        return game
+        """What `write_game` returns; the last game is kept, because one solve uses it several times."""
+        last = self._last
+        if last is None or last.instance is not instance:
+            last = self._last = self.write_game(instance)
+        return last
 
     def domain(self, instance: Instance) -> Instance:
         """The instance itself; InstanceError where the game is not defined on it, or a parameter does not fit the servers."""
