@@ -144,12 +144,11 @@ def _bottlenecks(server: OneServer) -> float:
     if not len(server.y):
         return 0.0
     w, own, z, gains = server.w, server.own, server.z, relative_gains(server.slack, server.w, server.total)
-    worst, envied, before = np.ones(len(own)), own, None
+    worst, wants = np.ones(len(own)), w > 0
     for r in range(w.shape[1]):
-        wants = w[:, r] > 0
-        if before is None or (wants != before).any():
-            envied, before = _envied(own, z, wants), wants
-        worst = np.where(wants, np.minimum(worst, np.maximum(gains[:, r], envied)), worst)
+        if r == 0 or (wants[:, r] != wants[:, r - 1]).any():
+            envied = _envied(own, z, wants[:, r])
+        worst = np.where(wants[:, r], np.minimum(worst, np.maximum(gains[:, r], envied)), worst)
     return float(np.minimum(worst, server.wanted).max())
 
 
