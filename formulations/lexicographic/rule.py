@@ -85,7 +85,7 @@ class Leximin(Mechanism):
         if share.shape != (instance.N,):
             rule = f"it must be ({instance.N},), one a user"
             raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but {rule}")
-        for n in () if share.min() > 0 and share.max() < np.inf else np.flatnonzero(~((share > 0) & (share < np.inf)))[:1]:
+        for n in np.flatnonzero(~((share > 0) & (share < np.inf)))[:1]:
             where = f"the share of {self.id!r} for user {instance.users[n]!r}"
             raise FairallocError(f"{where} is {share[n]}, but it must be positive")
         return frozen(share / instance.weights)

@@ -1,6 +1,7 @@
 """The demand vectors of all users, one below the other, as one sparse matrix: a user has as many rows as variants."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -119,7 +120,6 @@ def read_only(matrix: Sparse) -> Sparse:
 
 def with_data(matrix: Sparse, data: Floats) -> Sparse:
     """A sparse matrix with the same places and other numbers, which are made read-only; nothing is checked again."""
-    result: Sparse = object.__new__(type(matrix))
-    result.__dict__.update(matrix.__dict__)
+    result = copy(matrix)
     result.data = frozen(data)
     return result
