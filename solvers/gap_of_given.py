@@ -88,11 +88,11 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     domain = item.domain(allocation.instance)
     problem: Any = item.write_cvxpy(domain)
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
-        level = float((item.base.rate(domain) * (domain.arcs.owner @ allocation.x)).min())
-        return _by_shares(item, problem, allocation, limits, lambda one: domain.arcs.owner @ one.x, level=level)
+        level = float((item.base.rate(domain) * domain.arcs.totals(allocation.x)).min())
+        return _by_shares(item, problem, allocation, limits, lambda one: domain.arcs.totals(one.x), level=level)
     if isinstance(item, WholeRounds):  # of mmf and drfh-lp the least share is unique
         rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
-        return _by_shares(item, problem, allocation, limits, lambda one: np.sort(rate * (domain.arcs.owner @ one.x))[:asked])
+        return _by_shares(item, problem, allocation, limits, lambda one: np.sort(rate * domain.arcs.totals(one.x))[:asked])
     unsure = doubt(problem)
     own = None if unsure else _by_own_prices(problem, allocation)
     if own is not None and own <= ACCURACY["mid"]:
