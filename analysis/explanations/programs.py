@@ -15,8 +15,9 @@ import numpy as np
 
 from fairalloc.analysis.certificates.program import ProgramCertificate
 from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, cleaned, scaled
-from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
+from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
+from fairalloc.formulations.alpha_family import LargestSum
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
@@ -82,9 +83,15 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
     return DualSolution(costs, prices.tolist(), worth.tolist(), limited, value, "prices", text)
 
 
+def _least(subject: Subject) -> str:
+    """The words for the value of a max-min program."""
+    return f"the least {by_weight(subject.item, subject.domain) or 'share'}"
+
+
 def _of_prices(subject: Subject, known: DualSolution) -> Sentence:
     priced, least = known.costs.priced(known.prices), isinstance(subject.item, MaxMin)
-    name = "the least share" if least else "the sum of weighted tasks"
+    what = "shares" if isinstance(subject.item, LargestSum) else "weighted tasks"
+    name = _least(subject) if least else f"the sum of {what}"
     bound = [u for u, c in zip(subject.domain.users, known.worth, strict=True) if c > 0 and least]
     now_ = "As shares are counted now, more" if least else "More"
     text = f"No allocation has a larger value than {said(known.value)}, {name}."
@@ -109,13 +116,13 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
         return _of_part(subject, known, n, facts)
     if isinstance(subject.item, MaxMin):
         if not worth > 0:
-            text = f"{runs}: it does not bound the least share, and {subject.item.id} promises nobody more than that."
+            text = f"{runs}: it does not bound {_least(subject)}, and {subject.item.id} promises nobody more than that."
             return [Sentence(text, "user", known.source, facts)]
-        text = f"{runs} and has the least share: wherever it may run, its tasks need something that is full."
+        text = f"{runs} and has {_least(subject)}: wherever it may run, its tasks need something that is full."
     elif float(least) > float(worth) * (1.0 + SAME) + NOISE:
         text = f"{runs}: a task of it is worth {said(worth)}, but costs {said(least)} where it is cheapest."
     else:
-        text = f"{runs}: a task of it is worth {said(worth)} and costs as much where it runs."
+        text = f"{runs}: a task of it is worth {said(worth)} and costs as much where it is cheapest."
     return [Sentence(text, "user", known.source, facts), *costs.on_servers(n, known.prices, known.source, {})]
 
 

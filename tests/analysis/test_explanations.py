@@ -531,6 +531,22 @@ def test_complaints_in_floats_are_those_of_the_certificate(instance, monkeypatch
         fa.explain(replace(allocation, x=allocation.x * 0.9, x_exact=None))
 
 
+@pytest.mark.parametrize(
+    ("item", "parameters", "words"),
+    [
+        ("mmf", {}, "2, the least share / weight."),
+        ("drfh-lp", {}, "2/5, the least dominant share / weight."),
+        ("alpha-fair", {"alpha": 0, "share": "dominant-share"}, "4/3, the sum of shares."),
+        ("utilitarian", {}, "10, the sum of weighted tasks."),
+    ],
+)
+def test_a_value_is_named_as_it_is_computed(item, parameters, words):
+    """User 1 has twice the weight, and twice the tasks of user 2 by mmf: it has not the least number of tasks."""
+    weighted = Instance([[1, 2], [2, 1]], [[10, 10]], weights=[2, 1])
+    sentences = fa.explain(solve(weighted, item, **parameters)).sentences
+    assert sentences[0].text.startswith(f"No allocation has a larger value than {words} ")
+
+
 # ---- groups -----------------------------------------------------------------------------------------------------------
 
 
