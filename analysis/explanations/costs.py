@@ -133,4 +133,4 @@ NOISE, SAME = 1e-9, 1e-6
 """Prices below this part of a task's cost, or tasks of a user, are what solvers leave of 0; costs that differ less are equal."""
 
 FULL, LEFT = 1e-6, 1e-3
-"""A resource is full where no more than this part of it is left, and with a price where no more than the second is left."""
+"""A resource is full where no more than this part of it is left, and with a price or an effect where no more than the second."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.explanations.costs import LEFT
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, joined
 from fairalloc.analysis.sensitivity import Sensitivity, sensitivity
 from fairalloc.formulations.uniform import Uniform
@@ -57,10 +58,10 @@ def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: di
     each = " on each of its servers" if instance.counts[i] > 1 else ""
     if none:
         what = f"there is no {what}"
-    elif load < 1.0 - ROOM:
+    elif load < 1.0 - LEFT:
         own = isinstance(subject.item, Uniform)
         why = "somebody's own part of it is full" if own else "its total is what shares are parts of"
-        what += f" has room ({load:.0%} used), but {why}"
+        what += f" has room ({min(load, 0.99):.0%} used), but {why}"
     else:
         what += " is full" if np.any(more > 0) else f" is full, but more of it alone {helps_none}"
     right, left = _changes(names, more, nothing), _changes(names, -less, nothing)
@@ -68,10 +69,6 @@ def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: di
     back = "" if none else ", a unit less the opposite" if opposite else f"; a unit less {left}"
     text = f"{what}: to first order, a unit more{each} changes {right}{back}."
     return Sentence(text, "effect", "derivatives", {**facts, "load": load})
-
-
-ROOM = 1e-6
-"""A resource has room where more than this part of it is not used."""
 
 
 def _changes(names: list[str], side: Floats, nothing: str) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 
 from fairalloc.analysis.certificates import Certificate, NotCertified, certify
 from fairalloc.analysis.certificates.leximin import LeximinCertificate
-from fairalloc.analysis.explanations.costs import Costs, cleaned
+from fairalloc.analysis.explanations.costs import LEFT, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, Leximin
@@ -36,7 +36,7 @@ C = TypeVar("C", bound=Certificate)
 EXACT = 200
 """Arcs up to which statements come from certificates in rationals."""
 
-PROVED, REFUSED = 1e-6, 1e-2
+PROVED, REFUSED = 1e-6, LEFT
 """Residuals up to which prices are a proof, beyond which they leave something open, and above which the allocation is refused."""
 
 

@@ -66,11 +66,15 @@ def _known(subject: Subject) -> Levels:
 def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
     x = np.array(cleaned(game.instance, game.shrunk(np.maximum(subject.allocation.x, 0.0))))
     z = game.shares(game.tasks(x))
-    full = game.load(game.fractions(x)) >= 1.0 - FULL
+    full = game.load(game.fractions(x)) >= 1.0 - max(FULL, residual)
     kappa = _largest_served(game, x, z, full)
     if game.finite.any():
         kappa = np.where(game.finite[:, None], _prices(game, x, subject.allocation.prices), kappa)
         kappa = np.where(game.parts(kappa) > FULL, kappa, 0.0)
+    below = (game.tasks(x) < game.instance.max_tasks * (1.0 - AT_LIMIT))[game.user]
+    for a in np.flatnonzero(below & ~(game.w * kappa[game.server]).any(axis=1))[:1]:
+        user, server = game.instance.users[game.user[a]], game.instance.servers[game.server[a]]
+        raise refused(subject, f"user {user!r} could run more: nothing that its tasks need on {server!r} is full")
     proof = proved_by("the levels of every server", residual)
     return Levels(game, x.tolist(), z.tolist(), kappa.ravel().tolist(), "levels", proof)
 

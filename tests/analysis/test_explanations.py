@@ -547,6 +547,19 @@ def test_a_value_is_named_as_it_is_computed(item, parameters, words):
     assert sentences[0].text.startswith(f"No allocation has a larger value than {words} ")
 
 
+@pytest.mark.parametrize("item", ["mmf", "lmmf", "ps-dsf", "ps-dsf-tdm", "alpha-pf-vds", "nb"])
+def test_what_is_said_to_be_full_is_full_up_to_what_is_left_open(item):
+    """Scaled down by more than 1e-3 an answer is refused: it was said to be full, with room, and held back by nothing."""
+    answer = solve(Instance([[1, 2], [2, 1]], [[5, 5], [3, 9]]), item)
+    less = replace(answer, x=answer.x * (1 - 3e-4), x_exact=None)
+    if item != "lmmf":  # of which an answer with other shares has no proof
+        text = " ".join(str(fa.explain(less)).split())
+        assert "no proof" in text
+        assert not re.search("share inf|nothing that has a price|has room|held back by (;|on|$)", text)
+    with pytest.raises(NotApplicable, match="cannot be explained"):
+        fa.explain(replace(less, x=answer.x * (1 - 5e-3)))
+
+
 # ---- groups -----------------------------------------------------------------------------------------------------------
 
 
