@@ -68,7 +68,8 @@ def _of_users(subject: Subject, left: float) -> Iterator[Sentence]:
         names = [domain.resources[r] + f" on {domain.servers[i]}" * (domain.K > 1) for i, r in places]
         if not names:
             raise refused(subject, f"user {domain.users[n]!r} could run more: nothing that its tasks need is full")
-        bargained = isinstance(subject.item, NestedNashBargaining)
-        rule = "by its weight" if bargained else "and more would take from a node with no more, or from its group's other users"
+        bargained, quotas = isinstance(subject.item, NestedNashBargaining), bool(domain.groups and any(domain.groups.guarantees))
+        rule = f"and more would take from a node with no more{', a guarantee,' * quotas} or from its group's other users"
+        rule = f"where weights{' and guarantees' * quotas} decide" if bargained else rule
         held = f"{joined(names)}, which {'is' if len(names) == 1 else 'are'} full"
         yield Sentence(f"{runs}: its tasks need {held}, {rule}.", "user", "prices", {**facts, "full": names})

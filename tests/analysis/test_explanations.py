@@ -574,8 +574,8 @@ QUEUED = {"users": ["a1", "a2", "b", "c"], "resources": ["cpu"], "groups": QUEUE
 @pytest.mark.parametrize(
     ("item", "rule"),
     [
-        ("nested-leximin", "and more would take from a node with no more, or from its group's other users"),
-        ("nested-nb", "by its weight"),
+        ("nested-leximin", "and more would take from a node with no more, a guarantee, or from its group's other users"),
+        ("nested-nb", "where weights and guarantees decide"),
     ],
 )
 def test_groups_by_hand(item, rule):
