@@ -50,7 +50,8 @@ class NestedCertificate(Certificate):
         arcs, tree = exact_arcs(domain), ExactTree.of(domain)
         levels = tree.levels(tasks)
         require(all(v >= f for v, f in zip(levels, tree.floors, strict=True)), "a guarantee is not kept")
-        require(self.borrowed in (0, int(any(tree.floors))), "what is beyond guarantees is compared, but there are none")
+        beyond = isinstance(item, NestedMaxMin) and item.compared == "borrowed" and any(tree.floors)
+        require(self.borrowed == beyond, "what is beyond guarantees is compared only by compared=borrowed, where there are some")
         base = tree.floors if self.borrowed else (Fraction(0),) * len(levels)
         floors, depth = list(tree.floors), 1
         active = {k for k, d in enumerate(tree.depth) if d == depth}

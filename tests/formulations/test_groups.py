@@ -164,6 +164,17 @@ def test_no_number_of_a_nested_proof_can_be_changed(seed):
     assert_that_no_number_can_be_changed(certificate, instance)
 
 
+def test_a_proof_of_what_is_borrowed_is_none_of_all():
+    """A has its guarantee of 4/5 and half of the rest; by all shares, its guarantee alone."""
+    groups = {"A": {"users": [0, 1], "guarantee": "4/5"}, "B": [2]}
+    instance = fa.Instance([[1]] * 3, [[10]], groups=groups)
+    certificate = fa.certify(fa.solve(instance, "nested-leximin", compared="borrowed"))
+    assert certificate.verify(instance)
+    refuted = replace(certificate, mechanism="nested-leximin").verify(instance)
+    assert refuted.holds is False
+    assert "compared only by compared=borrowed" in refuted.sentence
+
+
 def test_the_residual_sees_a_perturbed_answer_of_every_kind():
     answer = fa.solve(FOUR, "nested-leximin", "highs")
     assert answer.residual < 1e-9
