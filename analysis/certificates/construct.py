@@ -109,7 +109,7 @@ def certify(
     drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer, 0.4 away, relative
     """
     item = mechanism_of(allocation, mechanism, "certify")
-    if allocation.mechanism == item.id:
+    if allocation.mechanism == mechanism:  # an id: a mechanism has its own parameters
         item = item.configure(**allocation.parameters)
     home = home_of(item, allocation.instance)
     return _in_time(item, home, replace(allocation, instance=home), tolerance, time_limit)

@@ -279,3 +279,14 @@ def test_arcs_are_told_by_their_servers_and_not_by_their_number(asked):
     pool = Instance([[[1, 2], [2, 1]]], [[4, 4]])
     with pytest.raises(NotApplicable, match=r"1 servers, 2 resources and 2 arcs, .* have 1, 2 and 1"):
         asked(Allocation(pool, [1, 1]), "ps-dsf-tdm")
+
+
+# ---- whose certificate it is ---------------------------------------------------------------------------------------
+
+
+def test_a_mechanism_that_is_given_keeps_its_parameters():
+    """The allocation is that of alpha = 3, and no proof for 50; an id takes the allocation's parameters."""
+    instance = Instance([[1, 2], [2, 1]], [[5, 5], [3, 9]])
+    allocation = solve(instance, "alpha-pf-vds", alpha=3)
+    assert certify(allocation, "alpha-pf-vds").alpha == (3, 3)
+    assert isinstance(certify(allocation, mechanism("alpha-pf-vds", alpha=50)), NotCertified)
