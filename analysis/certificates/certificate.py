@@ -82,9 +82,16 @@ class Certificate(ABC):
 
 def _named(text: str) -> Mechanism:
     """The mechanism of an id with its parameters."""
-    name, *given = text.split()
+    name, *given = text.split() or [""]
     pairs = (part.partition("=") for part in given)
-    return find_mechanism(name, **{key: value if value.isalpha() or "-" in value else float(value) for key, _, value in pairs})
+    return find_mechanism(name, **{key: _number(value) for key, _, value in pairs})
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def require(condition: bool, fault: str) -> None:

@@ -12,7 +12,7 @@ from tolerances import RECOVERED, RESIDUAL, ROUNDING
 from fairalloc.analysis import NotCertified, certify, check, explain
 from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
 from fairalloc.formulations import mechanism
-from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.solvers import residual, solve
@@ -290,3 +290,11 @@ def test_a_mechanism_that_is_given_keeps_its_parameters():
     allocation = solve(instance, "alpha-pf-vds", alpha=3)
     assert certify(allocation, "alpha-pf-vds").alpha == (3, 3)
     assert isinstance(certify(allocation, mechanism("alpha-pf-vds", alpha=50)), NotCertified)
+
+
+@pytest.mark.parametrize("name", ["", "alpha-fair alpha", "alpha-fair alpha=1..2", "nested-leximin compared=x y"])
+def test_a_certificate_of_a_name_that_is_none_is_refused(name):
+    """float() and an empty list raised ValueError."""
+    instance = Instance([[1]], [[1]])
+    with pytest.raises(FairallocError):
+        replace(certify(solve(instance, "drfh", "exact")), mechanism=name).verify(instance)
