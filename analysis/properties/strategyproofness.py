@@ -229,6 +229,8 @@ class _MisreportSearch:
         if found is not None:
             return replace(found, property=self.name)
         method = f"search over misreports of up to {most} of {self.truth.N} users, {self.tried} tried"
+        if not self.tried:
+            return undecided("no misreport has an answer", method, self.name)
         return Verdict(self.name, True, self.best, f"not refuted by {self.tried} misreports", method)
 
     def _tries(self, most: int) -> Iterator[Verdict | None]:

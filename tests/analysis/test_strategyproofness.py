@@ -11,6 +11,7 @@ from fairalloc.analysis import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.properties.strategyproofness import NOISE, _MisreportSearch, gains, leaving, misreporting, without
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable, UnknownName
 from fairalloc.models.examples.published import example
 from fairalloc.models.transformations.own_time import with_own_time
@@ -387,3 +388,14 @@ def test_rates_stay_when_a_user_leaves():
     assert left == Instance(
         [[1], [2]], {"fast": [1], "slow": [2]}, users=["u2", "u3"], rates=[["5/2", 1], [3, 2]], demands_on={(1, 1): [3]}
     )
+
+
+def test_nothing_is_said_where_no_misreport_has_an_answer():
+    def as_told(instance):
+        if instance != PROP7:
+            raise NotApplicable("other reports are refused")
+        return instance
+
+    stern = Leximin("stern", lambda instance: np.ones(instance.N), domain=as_told)
+    verdict = check_mechanism(PROP7, stern, "strategyproofness", trials=4)
+    assert (verdict.holds, verdict.sentence) == (None, "not decided: no misreport has an answer")
