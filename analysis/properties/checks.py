@@ -238,8 +238,10 @@ def _definition(
         return Verdict(name, None, np.nan, method, "by comparison")
     margin = worst([basic.margin] if far is None else [basic.margin, far])
     if margin <= tolerance:
-        return Verdict(name, True, margin, f"this is the {name} allocation", method)
-    sentence = basic.sentence if basic.holds is False else f"not the {name} allocation: its residual is {margin:.3g}"
+        if not isinstance(asked, str) and (best := item.parameters.get("objective")):
+            return undecided(f"it is an allocation of {name}, but nothing proves that it is the best by {best!r}", method, name)
+        return Verdict(name, True, margin, f"this is an allocation of {name}", method)
+    sentence = basic.sentence if basic.holds is False else f"not an allocation of {name}: its residual is {margin:.3g}"
     return Verdict(name, False, margin, sentence, method, basic.witness)
 
 

@@ -241,7 +241,7 @@ def test_definitions_by_every_name(name):
     fewer = check(on_wang([10 * (1 - 1e-4), 0, 0, 10]), name)
     assert fewer.holds is False
     assert 4e-5 < fewer.margin < 1e-3, "user 1 misses 1e-4, on average over both 5e-5; prices prove a little less well"
-    assert fewer.sentence.startswith(f"not the {name} allocation: its residual is ")
+    assert fewer.sentence.startswith(f"not an allocation of {name}: its residual is ")
     more = check(on_wang([10 * (1 + VISIBLE), 0, 0, 10]), name)
     assert more.holds is False
     assert more.witness["server"] == "s1"

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerances import RESIDUAL, VISIBLE
 
-from fairalloc.analysis import certify, solution_set
+from fairalloc.analysis import certify, check, solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.ps_dsf import LINEAR_OBJECTIVES, linear_objective
-from fairalloc.models import Instance, InstanceError, NotApplicable
+from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import methods_for, solve
@@ -50,6 +50,15 @@ def test_the_best_answer_has_a_certificate():
     best = solve(TWO, "ps-dsf", objective="utilisation")
     assert certify(best, "ps-dsf")
     assert best.parameters == {"objective": "utilisation"}
+
+
+def test_another_answer_is_not_said_to_be_the_best():
+    worst = min(solution_set(TWO, "ps-dsf").vertices, key=sum)
+    given = Allocation(TWO, [float(v) for v in worst])
+    assert check(given, "ps-dsf").sentence == "this is an allocation of ps-dsf"
+    verdict = check(given, mechanism("ps-dsf", objective="tasks"))
+    assert verdict.holds is None
+    assert verdict.sentence.endswith("an allocation of ps-dsf, but nothing proves that it is the best by 'tasks'")
 
 
 def test_larger_instances_go_to_the_mixed_integer_program():
