@@ -36,6 +36,8 @@ def _of_groups(subject: Subject) -> Iterator[Sentence]:
         return  # dominant shares are not defined
     tree = Tree.of(subject.domain)
     shares = tree.levels(subject.allocation.x) * tree.phi
+    if isinstance(subject.item, HierarchicalDrf):  # the largest of sums, on one pool
+        shares = ((tree.groups.members * subject.allocation.x) @ subject.domain.arcs.load.T).max(axis=1).toarray().ravel()
     for k, name in enumerate(tree.groups.names):
         guarantee = float(tree.groups.guarantees[k])
         facts = {"group": name, "part": float(tree.phi[k]), "share": float(shares[k]), "guarantee": guarantee}
@@ -68,8 +70,16 @@ def _of_users(subject: Subject, left: float) -> Iterator[Sentence]:
         names = [domain.resources[r] + f" on {domain.servers[i]}" * (domain.K > 1) for i, r in places]
         if not names:
             raise refused(subject, f"user {domain.users[n]!r} could run more: nothing that its tasks need is full")
-        bargained, quotas = isinstance(subject.item, NestedNashBargaining), bool(domain.groups and any(domain.groups.guarantees))
-        rule = f"and more would take from a node with no more{', a guarantee,' * quotas} or from its group's other users"
-        rule = f"where weights{' and guarantees' * quotas} decide" if bargained else rule
         held = f"{joined(names)}, which {'is' if len(names) == 1 else 'are'} full"
-        yield Sentence(f"{runs}: its tasks need {held}, {rule}.", "user", "prices", {**facts, "full": names})
+        yield Sentence(f"{runs}: its tasks need {held}, {_rule(subject)}.", "user", "prices", {**facts, "full": names})
+
+
+def _rule(subject: Subject) -> str:
+    """Why a user gets no more of what is full."""
+    groups = subject.domain.groups
+    quotas = groups is not None and any(groups.guarantees)
+    if isinstance(subject.item, HierarchicalDrf):
+        return "and nobody who needs that gets more"
+    if isinstance(subject.item, NestedNashBargaining):
+        return f"where weights{' and guarantees' * quotas} decide"
+    return f"and more would take from a node with no more{', a guarantee,' * quotas} or from its group's other users"

@@ -596,6 +596,14 @@ def test_groups_by_hand(item, rule):
             fa.explain(replace(allocation, x=allocation.x * part))
 
 
+def test_h_drf_takes_from_who_has_more():
+    """B has all of r1, so its share is 1; then r2 fills up by A, whose share is 1/2, and by B's other user."""
+    instance = Instance([[0, 2, 1], [4, 0, 1], [0, 3, 1]], [[12] * 3], users=["a", "b", "c"], groups={"A": [0], "B": [1, 2]})
+    texts = [s.text for s in fa.explain(solve(instance, "h-drf")).sentences]
+    assert [text.split("has the ")[1] for text in texts[:2]] == ["share 0.5.", "share 1."]
+    assert texts[2] == "a runs 3 tasks: its tasks need r2, which is full, and nobody who needs that gets more."
+
+
 @pytest.mark.parametrize("item", ["nested-leximin", "nested-nb"])
 def test_full_resources_of_several_servers_are_named(item):
     """On the first server the CPU is full, on the second the memory; what is not full, or not needed, is not named."""
