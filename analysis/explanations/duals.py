@@ -178,6 +178,9 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     """The name of a row number k of `size`, in which tasks on these arcs stand, and what it is about."""
     arcs = domain.arcs
     users, servers = np.unique(arcs.user[there]), np.unique(arcs.server[there])
+    for rule, has in (("limit", np.isfinite(domain.max_tasks)), ("floor", domain.min_tasks > 0)):
+        if label == rule and size == has.sum():
+            return _about(label, domain.users[np.flatnonzero(has)[k]])
     if 1 < size == domain.A and there == [k]:
         return _of_arc(label, k, domain)
     of_user = size == domain.N and users.tolist() == [k]  # there may be as many users as capacities
@@ -185,9 +188,6 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     if size == domain.K * domain.R and (label == "capacity" or there_alone):
         about, place = _about("capacity", (domain.servers[k // domain.R], domain.resources[k % domain.R]))
         return about if label == "capacity" else f"{label} of {about}", place
-    for rule, has in (("limit", np.isfinite(domain.max_tasks)), ("floor", domain.min_tasks > 0)):
-        if label == rule and size == has.sum():
-            return _about(label, domain.users[np.flatnonzero(has)[k]])
     if size > 1 and len(users) == 1:
         user = domain.users[users[0]]
         return f"{label}[{k}] of {user}", {"user": user}

@@ -560,6 +560,13 @@ def test_what_is_said_to_be_full_is_full_up_to_what_is_left_open(item):
         fa.explain(replace(less, x=answer.x * (1 - 5e-3)))
 
 
+def test_floors_of_users_with_one_server_each_are_those_of_users():
+    """There are as many floors as pairs of user and server, of which they were said to be."""
+    explanation = fa.explain(solve(Instance([[1, 1], [1, 1]], [[10, 10]], min_tasks=[2, 7]), "mmf"))
+    assert any("floor[u2]" in s.text for s in explanation.sentences)
+    assert not any("floor of u2 on s1" in s.text for s in explanation.sentences)
+
+
 # ---- groups -----------------------------------------------------------------------------------------------------------
 
 
