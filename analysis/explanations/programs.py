@@ -132,11 +132,13 @@ def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any
     part = instance.exact.weights[n] / sum(instance.exact.weights)
     text = f"{instance.users[n]} runs {tasks_of(costs.tasks(n))}, what fits into {said(part)} of every server."
     result = [Sentence(text, "user", known.source, {**facts, "part": part})]
-    for a in costs.arcs_of(n)[:MOST_SERVERS]:
-        used = {row: sum(costs.x[b] * costs.load(b).get(row, 0) for b in costs.arcs_of(n)) for row in costs.load(a)}
+    servers: dict[str, list[int]] = {}
+    for a in costs.arcs_of(n):
+        servers.setdefault(instance.servers[instance.arcs.server[a]], []).append(a)
+    for server, here in list(servers.items())[:MOST_SERVERS]:
+        used = {row: sum(costs.x[a] * costs.load(a).get(row, 0) for a in here) for b in here for row in costs.load(b)}
         full = [instance.resources[row % instance.R] for row, value in used.items() if float(value) >= 1.0 - AT_LIMIT]
-        server = instance.servers[instance.arcs.server[a]]
-        what = f"its part of {joined(full)} is full" if full else "nothing of its part is full"
-        own = {"user": instance.users[n], "server": server, "tasks": costs.x[a], "held_by": full, "part": part}
-        result.append(Sentence(f"on {server}, {tasks_of(costs.x[a])}: {what}", "server", known.source, own))
+        tasks, what = sum(costs.x[a] for a in here), f"its part of {joined(full)}" if full else "nothing of its part"
+        own = {"user": instance.users[n], "server": server, "tasks": tasks, "held_by": full, "part": part}
+        result.append(Sentence(f"on {server}, {tasks_of(tasks)}: {what} is full", "server", known.source, own))
     return result

@@ -120,7 +120,8 @@ def _of_arc(known: Levels, a: int) -> Sentence:
     game, domain = known.game, known.game.instance
     i, R, level, names = int(game.server[a]), domain.R, _level(known, a), domain.resources
     facts = {"user": domain.users[game.user[a]], "server": domain.servers[i], "tasks": known.x[a], "share": known.z[a]}
-    start = f"on {domain.servers[i]}, {tasks_of(known.x[a])}, the virtual dominant share {said(known.z[a])}"
+    way = f" as variant {domain.arcs.variant[a]}" * bool(domain.arcs.variant[game.user == game.user[a]].any())
+    start = f"on {domain.servers[i]}{way}, {tasks_of(known.x[a])}, the virtual dominant share {said(known.z[a])}"
     if game.finite[i]:
         parts = _parts(known, a)
         facts |= {"level": level, "held_by": [{"resource": names[r], "part": part} for r, part in parts]}

@@ -567,6 +567,19 @@ def test_floors_of_users_with_one_server_each_are_those_of_users():
     assert not any("floor of u2 on s1" in s.text for s in explanation.sentences)
 
 
+@pytest.mark.parametrize(
+    ("item", "told"),
+    [("uniform", ["on s1, 4 tasks: "]), ("ps-dsf", ["on s1 as variant 0, 2 tasks, ", "on s1 as variant 1, 2 tasks, "])],
+)
+def test_variants_on_one_server_are_told_apart_or_added_up(item, told):
+    """User 1 runs 4 tasks on the server, half of them in each way; "on s1, 2 tasks" was said twice."""
+    instance = Instance([[[1, 0], [0, 1]], [[1, 1]]], [[4, 4]])
+    explanation = fa.explain(solve(instance, item), user="u1")
+    texts = sorted(s.text for s in explanation.sentences if s.kind == "server")
+    assert len(texts) == len(told)
+    assert all(text.startswith(start) for text, start in zip(texts, told, strict=True))
+
+
 # ---- groups -----------------------------------------------------------------------------------------------------------
 
 
