@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.shares import USERS
-from fairalloc.formulations import MECHANISMS
+from fairalloc.formulations import mechanism_of
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
@@ -114,8 +114,8 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
     >>> [float(patch.get_height().round(4)) for patch in axes.patches]
     [0.125, 0.4375, 0.4375]
     """
-    rule = mechanism or MECHANISMS.get(item.mechanism)
-    if not isinstance(rule, Leximin):
+    rule = mechanism_of(item, mechanism) if mechanism or item.mechanism else None
+    if not (isinstance(rule, Leximin) and rule.several_rounds):
         what = f"mechanism {item.mechanism!r}" if item.mechanism else "an allocation without a mechanism"
         raise NotApplicable(f"{what} has no rounds: they belong to lexicographic mechanisms, such as drfh and lmmf")
     home = replace(item, instance=rule.domain(item.instance))

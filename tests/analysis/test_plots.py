@@ -286,6 +286,16 @@ def test_a_figure_of_many_users_has_a_limited_number_of_steps():
     assert (len(heights), edges[0], edges[-1]) == (2000, -0.5, 5000.5)
 
 
+def test_rounds_are_those_of_the_mechanism_with_its_parameters():
+    """alpha-fair at alpha = inf and rules of one's own were said to have no rounds, and mmf to have two: it has one program."""
+    two = fa.Instance([[1], [1], [2]], [[8]], max_tasks=[None, 1, None])
+    own = fa.Leximin("mine", lambda instance: np.ones(instance.N))
+    for answer in (fa.solve(two, own), fa.solve(two, "alpha-fair", alpha="inf")):
+        assert len(fa.plots.rounds(answer).containers) == 2
+    with pytest.raises(fa.NotApplicable, match="mechanism 'mmf' has no rounds"):
+        fa.plots.rounds(fa.solve(two, "mmf"))
+
+
 def test_only_lexicographic_mechanisms_have_rounds():
     with pytest.raises(fa.NotApplicable, match="mechanism 'nb' has no rounds: they belong to lexicographic mechanisms"):
         fa.plots.rounds(fa.Allocation(WANG, DRFH.x, mechanism="nb"))
