@@ -8,6 +8,7 @@ its max_tasks. Every kind first checks that x is feasible.
 """
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -83,15 +84,12 @@ class Certificate(ABC):
 def _named(text: str) -> Mechanism:
     """The mechanism of an id with its parameters."""
     name, *given = text.split() or [""]
-    pairs = (part.partition("=") for part in given)
-    return find_mechanism(name, **{key: _number(value) for key, _, value in pairs})
-
-
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    parameters: dict[str, Any] = {}
+    for key, _, value in (part.partition("=") for part in given):
+        parameters[key] = value
+        with suppress(ValueError):
+            parameters[key] = float(value)
+    return find_mechanism(name, **parameters)
 
 
 def require(condition: bool, fault: str) -> None:
