@@ -112,7 +112,7 @@ def residual_proof(
     K, rows = instance.K, instance.K * instance.R
     require(len(alpha) == len(A) == len(B) == K, f"there are not {K} parameters, one for each server")
     require(len(kappa) == rows, f"there are {len(kappa)} prices, but {rows} capacities")
-    require(all(v >= 0 for v in (*alpha, *A, *B, *kappa)), "a parameter or a price is negative")
+    require(all(0 <= v < 2**1023 for v in (*alpha, *A, *B, *kappa)), "a parameter or a price is negative or no double")
     require(all(v == Fraction(str(float(v))) for v in (*alpha, *A, *B)), "a parameter is not a decimal number")
     require(all(v == Fraction(float(v)) for v in kappa), "a price is not a double")
     require(all(a + b > 0 for a, b in zip(A, B, strict=True)), "A and B are both 0 on a server")
@@ -242,4 +242,5 @@ def _power(base: Fraction, exponent: Fraction) -> Any:
 
 
 def _upper(ball: Any) -> Fraction:
+    require(ball.is_finite(), "a bound is not finite")
     return point_as_fraction(ball.upper())

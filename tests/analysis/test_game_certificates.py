@@ -292,6 +292,15 @@ def test_a_mechanism_that_is_given_keeps_its_parameters():
     assert isinstance(certify(allocation, mechanism("alpha-pf-vds", alpha=50)), NotCertified)
 
 
+@pytest.mark.parametrize(("part", "digits"), [("alpha", 400), ("A", 400), ("kappa", 400), ("alpha", 300)])
+def test_numbers_out_of_range_are_refused(part, digits):
+    """They ended with OverflowError, or ValueError of what is no ball."""
+    instance = Instance([[1, 2], [2, 1]], [[5, 5], [3, 9]])
+    certificate = certify(solve(instance, "alpha-pf-vds", alpha=3))
+    wrong = replace(certificate, **{part: (Fraction(10**digits), *getattr(certificate, part)[1:])})
+    assert wrong.verify(instance).holds is False
+
+
 @pytest.mark.parametrize("name", ["", "alpha-fair alpha", "alpha-fair alpha=1..2", "nested-leximin compared=x y"])
 def test_a_certificate_of_a_name_that_is_none_is_refused(name):
     """float() and an empty list raised ValueError."""
