@@ -42,7 +42,7 @@ from fairalloc.analysis.verdict import Verdict, by_margin, for_the_answer_of, un
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Count, Tolerance, checked
+from fairalloc.models.arguments import Count, Seed, Tolerance, checked
 from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.transformations.own_time import own_time
@@ -67,7 +67,7 @@ def check_mechanism(
     property: str | Property | Callable[..., Any],  # noqa: A002
     *,
     trials: Count = 200,
-    seed: int = 0,
+    seed: Seed = 0,
     coalition: Count = 2,
     method: str | None = None,
     tolerance: Tolerance = TOLERANCE,
@@ -188,13 +188,9 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
 
 
 def without(instance: Instance, n: int) -> Instance:
-    exact = instance.exact
-    stay = [m for m in range(instance.N) if m != n]
+    exact, stay = instance.exact, [m for m in range(instance.N) if m != n]
     return instance.replace(
-        demands=[exact.demands[m] for m in stay],
-        weights=[exact.weights[m] for m in stay],
-        max_tasks=[exact.max_tasks[m] for m in stay],
-        min_tasks=[exact.min_tasks[m] for m in stay],
+        **{name: [getattr(exact, name)[m] for m in stay] for name in ("demands", "weights", "max_tasks", "min_tasks")},
         groups=None if instance.groups is None else instance.groups.chosen(stay),
         eligible=instance.placement[stay],
         users=[instance.users[m] for m in stay],

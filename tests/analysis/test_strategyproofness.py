@@ -396,6 +396,8 @@ def test_nothing_is_said_where_no_misreport_has_an_answer():
             raise NotApplicable("other reports are refused")
         return instance
 
+    with pytest.raises(FairallocError, match="seed is -1, but it must be a whole number, 0 or more"):  # NumPy's error came out
+        check_mechanism(PROP7, "lmmf", "strategyproofness", seed=-1)
     stern = Leximin("stern", lambda instance: np.ones(instance.N), domain=as_told)
     verdict = check_mechanism(PROP7, stern, "strategyproofness", trials=4)
     assert (verdict.holds, verdict.sentence) == (None, "not decided: no misreport has an answer")
