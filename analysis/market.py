@@ -147,8 +147,7 @@ def market(allocation: Allocation) -> PricedAllocation:
 def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
     """At some prices nothing is left unsold, everybody spends its budget and nobody can do better (nb; Z Prop 5)."""
     if allocation.mechanism not in ("", "nb"):
-        rule = f"it is checked of 'nb' and of allocations without a mechanism, not of {allocation.mechanism!r}"
-        return undecided(rule, "by name", "market")
+        return undecided(f"{allocation.mechanism!r} is not checked, 'nb' and answers of no mechanism are", "by name", "market")
     method = "prices of the allocation or of a linear program; residuals by direct computation"
     try:
         found = market(allocation)

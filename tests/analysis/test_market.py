@@ -207,7 +207,7 @@ def test_a_market_that_is_not_defined_is_not_refuted():
 def test_other_mechanisms_promise_no_market():
     verdict = check(solve(POOL, "drfh"), "market")
     assert verdict.holds is None
-    assert verdict.sentence == "not decided: it is checked of 'nb' and of allocations without a mechanism, not of 'drfh'"
+    assert verdict.sentence == "not decided: 'drfh' is not checked, 'nb' and answers of no mechanism are"
 
 
 def test_the_default_accuracy_passes_the_check():
