@@ -179,8 +179,6 @@ class Holdings:
         rows = rows[~((rows > 0) & (bundle <= 0)).any(axis=1)]
         if len(rows) == 0:
             return self.zeros(1)[0]
-        if len(rows) == 1:
-            return _alone(rows[0], bundle[None])[0]
         load = ratio(rows, bundle)
         gamma = 1 / load.max(axis=1)
         sides = self.array(np.ones(len(bundle), dtype=int))

@@ -98,7 +98,6 @@ def _exactly(cost: Any, matrix: Any, sides: Any, highs: Any) -> Optimum | None:
     from flint import fmpq
 
     at = _highspy().HighsBasisStatus
-
     rows, columns = matrix.shape
     parts = [{i: as_flint(v) for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
     parts += [{i: fmpq(1)} for i in range(rows)]

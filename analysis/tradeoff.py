@@ -52,11 +52,6 @@ class TradeOff:
         """(T,) max_n D_n."""
         return np.asarray(self.deviation.max(axis=1))
 
-    @property
-    def residuals(self) -> Floats:
-        """(T,) the largest residual of each allocation; where it is not small, the numbers above are not reliable."""
-        return np.array([allocation.residual for allocation in self.allocations])
-
 
 def tradeoff(
     instance: Instance, alphas: Sequence[Any] = (1, 2, 3, 5, 10, "inf"), method: str | None = None, **options: Any

@@ -47,8 +47,7 @@ def _known(subject: Subject) -> Bottlenecks:
     if not residual <= PROVED:
         raise refused(subject, reason or f"somebody's complaint is justified by {residual:.2g}")
     instance = subject.domain
-    parts = instance.arcs.load.toarray() * allocation.x
-    held = np.where((allocation.load[0] >= 1.0 - PROVED)[:, None], parts, -1.0)
+    held = np.where((allocation.load[0] >= 1.0 - PROVED)[:, None], instance.arcs.load.toarray() * allocation.x, -1.0)
     content = allocation.tasks >= instance.max_tasks * (1.0 - PROVED)
     best = np.where(content, -1, held.argmax(axis=0))
     part = np.where(content, 1.0, held.max(axis=0))

@@ -110,8 +110,7 @@ class Costs:
             names, rest = [self.instance.servers[i] for i in others], [a for i in others for a in servers[i]]
             run, own = sum(self.x[a] for a in rest), min(cost[a] for a in rest)
             text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(own)} on each"
-            facts = {"servers": names, "tasks": run, "cheapest": own}
-            result.append(Sentence(f"{text} of them", "server", source, facts))
+            result.append(Sentence(f"{text} of them", "server", source, {"servers": names, "tasks": run, "cheapest": own}))
         return result
 
 

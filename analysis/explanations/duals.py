@@ -182,7 +182,9 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
         if label == rule and size == has.sum():
             return _about(label, domain.users[np.flatnonzero(has)[k]])
     if 1 < size == domain.A and there == [k]:
-        return _of_arc(label, k, domain)
+        user, server = domain.users[arcs.user[k]], domain.servers[arcs.server[k]]
+        way = f", variant {arcs.variant[k]}," * bool(arcs.variant[arcs.user == arcs.user[k]].any())
+        return f"{label} of {user}{way} on {server}", {"user": user, "server": server}
     of_user = size == domain.N and users.tolist() == [k]  # there may be as many users as capacities
     there_alone = size > 1 and servers.tolist() == [k // domain.R] and not of_user
     if size == domain.K * domain.R and (label == "capacity" or there_alone):
@@ -192,14 +194,6 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
         user = domain.users[users[0]]
         return f"{label}[{k}] of {user}", {"user": user}
     return label if size == 1 else f"{label}[{k}]", {}
-
-
-def _of_arc(label: str, k: int, domain: Instance) -> tuple[str, dict[str, str]]:
-    """The name of the row about the tasks on arc k alone; the variant is named where its user has several."""
-    arcs = domain.arcs
-    user, server = domain.users[arcs.user[k]], domain.servers[arcs.server[k]]
-    several = arcs.variant[arcs.user == arcs.user[k]].any()
-    return f"{label} of {user}{f', variant {arcs.variant[k]},' if several else ''} on {server}", {"user": user, "server": server}
 
 
 def _rows_of_pyomo(session: PyomoSession) -> Iterator[Binding]:

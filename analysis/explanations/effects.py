@@ -49,25 +49,22 @@ def _names(capacities: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: dict[str, Any]) -> Sentence:
-    instance, users = subject.instance, list(subject.users)
+    instance, users, uniform = subject.instance, list(subject.users), isinstance(subject.item, Uniform)
     names, more = [instance.users[n] for n in users], found.up[users, i, r]
     _, nothing, helps_none = _words(subject)
-    less = np.nan_to_num(found.down[users, i, r])
     load = float(subject.allocation.load[i, r])
     what, none = _names([facts]), instance.capacities[i, r] == 0
-    each = " on each of its servers" if instance.counts[i] > 1 else ""
     if none:
         what = f"there is no {what}"
     elif load < 1.0 - LEFT:
-        own = isinstance(subject.item, Uniform)
-        why = "somebody's own part of it is full" if own else "its total is what shares are parts of"
+        why = "somebody's own part of it is full" if uniform else "its total is what shares are parts of"
         what += f" has room ({min(load, 0.99):.0%} used), but {why}"
     else:
         what += " is full" if np.any(more > 0) else f" is full, but more of it alone {helps_none}"
-    right, left = _changes(names, more, nothing), _changes(names, -less, nothing)
+    right, left = (_changes(names, side, nothing) for side in (more, -np.nan_to_num(found.down[users, i, r])))
     opposite = np.isfinite(found.two_sided[users, i, r]).all()
     back = "" if none else ", a unit less the opposite" if opposite else f"; a unit less {left}"
-    text = f"{what}: to first order, a unit more{each} changes {right}{back}."
+    text = f"{what}: to first order, a unit more{' on each of its servers' * bool(instance.counts[i] > 1)} changes {right}{back}."
     return Sentence(text, "effect", "derivatives", {**facts, "load": load})
 
 

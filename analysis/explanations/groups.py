@@ -10,16 +10,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairalloc.analysis.explanations.costs import Costs
+from fairalloc.analysis.explanations.costs import FULL, Costs
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, proved_by, refused
 from fairalloc.formulations.h_drf import HierarchicalDrf
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_nb import NestedNashBargaining
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.judge import proved
 
-FULL = 1e-6
-"""The part of a capacity, or of a limit or guarantee, that rounding may leave."""
+RULES = (
+    (HierarchicalDrf, "and nobody who needs that gets more"),
+    (NestedNashBargaining, "where weights and guarantees decide"),
+    (Mechanism, "and more would take from a node with no more, a guarantee, or from its group's other users"),
+)
+"""Why a user gets no more of what is full; the first class that fits counts."""
 
 
 def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
@@ -70,16 +75,6 @@ def _of_users(subject: Subject, left: float) -> Iterator[Sentence]:
         names = [domain.resources[r] + f" on {domain.servers[i]}" * (domain.K > 1) for i, r in places]
         if not names:
             raise refused(subject, f"user {domain.users[n]!r} could run more: nothing that its tasks need is full")
+        rule = next(words for kind, words in RULES if isinstance(subject.item, kind))
         held = f"{joined(names)}, which {'is' if len(names) == 1 else 'are'} full"
-        yield Sentence(f"{runs}: its tasks need {held}, {_rule(subject)}.", "user", "prices", {**facts, "full": names})
-
-
-def _rule(subject: Subject) -> str:
-    """Why a user gets no more of what is full."""
-    groups = subject.domain.groups
-    quotas = groups is not None and any(groups.guarantees)
-    if isinstance(subject.item, HierarchicalDrf):
-        return "and nobody who needs that gets more"
-    if isinstance(subject.item, NestedNashBargaining):
-        return f"where weights{' and guarantees' * quotas} decide"
-    return f"and more would take from a node with no more{', a guarantee,' * quotas} or from its group's other users"
+        yield Sentence(f"{runs}: its tasks need {held}, {rule}.", "user", "prices", {**facts, "full": names})

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.analysis.explanations.costs import SAME
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such
 from fairalloc.models.examples.schedulers import PEERS, SCHEDULER_EXAMPLES
@@ -25,8 +26,6 @@ RULES = {
     "kai": "KAI gives deserved quotas first, and divides the rest by over-quota weights",
     "volcano": "Volcano's capacity plugin serves the queue with the least allocated / deserved",
 }
-
-SAME = 1e-6
 
 
 def compared_with_peer(allocation: Allocation, peer: str) -> list[str]:

@@ -83,18 +83,18 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
     return DualSolution(costs, prices.tolist(), worth.tolist(), limited, value, "prices", text)
 
 
-def _least(subject: Subject) -> str:
-    """The words for the value of a max-min program."""
-    return f"the least {by_weight(subject.item, subject.domain) or 'share'}"
+def _value(subject: Subject) -> str:
+    """The words for the value of a program."""
+    if isinstance(subject.item, MaxMin):
+        return f"the least {by_weight(subject.item, subject.domain) or 'share'}"
+    return f"the sum of {'shares' if isinstance(subject.item, LargestSum) else 'weighted tasks'}"
 
 
 def _of_prices(subject: Subject, known: DualSolution) -> Sentence:
     priced, least = known.costs.priced(known.prices), isinstance(subject.item, MaxMin)
-    what = "shares" if isinstance(subject.item, LargestSum) else "weighted tasks"
-    name = _least(subject) if least else f"the sum of {what}"
     bound = [u for u, c in zip(subject.domain.users, known.worth, strict=True) if c > 0 and least]
     now_ = "As shares are counted now, more" if least else "More"
-    text = f"No allocation has a larger value than {said(known.value)}, {name}."
+    text = f"No allocation has a larger value than {said(known.value)}, {_value(subject)}."
     if priced:
         text += f" Full, with their prices: {joined(map(str, priced))}. {now_} of any other capacity does not raise it, and "
         text += "1 % more of one with the price p raises it by at most p/100."
@@ -116,9 +116,9 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
         return _of_part(subject, known, n, facts)
     if isinstance(subject.item, MaxMin):
         if not worth > 0:
-            text = f"{runs}: it does not bound {_least(subject)}, and {subject.item.id} promises nobody more than that."
+            text = f"{runs}: it does not bound {_value(subject)}, and {subject.item.id} promises nobody more than that."
             return [Sentence(text, "user", known.source, facts)]
-        text = f"{runs} and has {_least(subject)}: wherever it may run, its tasks need something that is full."
+        text = f"{runs} and has {_value(subject)}: wherever it may run, its tasks need something that is full."
     elif float(least) > float(worth) * (1.0 + SAME) + NOISE:
         text = f"{runs}: a task of it is worth {said(worth)}, but costs {said(least)} where it is cheapest."
     else:
@@ -132,10 +132,9 @@ def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any
     part = instance.exact.weights[n] / sum(instance.exact.weights)
     text = f"{instance.users[n]} runs {tasks_of(costs.tasks(n))}, what fits into {said(part)} of every server."
     result = [Sentence(text, "user", known.source, {**facts, "part": part})]
-    servers: dict[str, list[int]] = {}
-    for a in costs.arcs_of(n):
-        servers.setdefault(instance.servers[instance.arcs.server[a]], []).append(a)
-    for server, here in list(servers.items())[:MOST_SERVERS]:
+    arcs = np.array(costs.arcs_of(n))
+    for i in np.unique(instance.arcs.server[arcs])[:MOST_SERVERS]:
+        server, here = instance.servers[i], arcs[instance.arcs.server[arcs] == i].tolist()
         used = {row: sum(costs.x[a] * costs.load(a).get(row, 0) for a in here) for b in here for row in costs.load(b)}
         full = [instance.resources[row % instance.R] for row, value in used.items() if float(value) >= 1.0 - AT_LIMIT]
         tasks, what = sum(costs.x[a] for a in here), f"its part of {joined(full)}" if full else "nothing of its part"

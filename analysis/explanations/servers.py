@@ -142,8 +142,7 @@ def _level(known: Levels, a: int) -> Number:
     """The share up to which the server serves the user of the arc."""
     game, R, i = known.game, known.game.instance.R, int(known.game.server[a])
     if not game.finite[i]:
-        most = max(known.kappa[i * R + r] for r in range(R) if game.w[a, r] > 0)
-        return 1 / most if most else np.inf
+        return 1 / max(known.kappa[i * R + r] for r in range(R) if game.w[a, r] > 0)
     kappa = np.array(known.kappa, dtype=float).reshape(-1, R)
     return float(np.exp(game.marginals.inverse(game.log_price(kappa))[a]))
 
@@ -154,8 +153,6 @@ def _parts(known: Levels, a: int) -> list[tuple[int, float]]:
     kappa = np.array(known.kappa[i * R : (i + 1) * R], dtype=float)
     with np.errstate(divide="ignore"):
         logs = np.log(game.w[a]) + game.beta[i] * np.log(kappa)
-    if not np.isfinite(logs).any():
-        return []
     paid = np.exp(logs - logs.max())
     parts = paid / paid.sum()
     return [(int(r), float(parts[r])) for r in np.argsort(-parts) if parts[r] > FULL]
