@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.trace_files import parquet_table, pyarrow
 from fairalloc.models.files.writing import write_file
+from fairalloc.models.input.validation import LARGEST_COUNT
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.models.tables import pandas
-from fairalloc.simulation.workload import Cluster, Workload
+from fairalloc.simulation.workload import Cluster, Workload, assign, check_rows, flags, numbers
 
 RUNNING, FINISHED, LOST, LEFT = range(4)
 """Outcomes: it runs when the simulation ends; it ran to its end; its machine went down; its user left."""
@@ -40,13 +41,14 @@ class ServerEvents:
     up: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        time, server, up = np.array(self.time, dtype=float), np.array(self.server, dtype=np.int64), np.array(self.up, dtype=bool)
+        (time, server), up = (numbers(getattr(self, name), name, 1) for name in ("time", "server")), flags(self.up, "up", 1)
         if not len(time) == len(server) == len(up):
             raise InstanceError(f"there are {len(time)} times, {len(server)} machines and {len(up)} directions of server events")
-        if not np.all(np.isfinite(time)) or np.any(time < 0) or np.any(np.diff(time) < 0):
+        if np.any(time < 0) or np.any(np.diff(time) < 0):
             raise InstanceError("the times of server events must be finite, ascending and not negative")
-        for name, value in (("time", time), ("server", server), ("up", up)):
-            object.__setattr__(self, name, frozen(value))
+        whole = (server >= 0) & (server <= LARGEST_COUNT) & (server == np.floor(server))
+        check_rows(server, ~whole, "server", "must be the number of a machine, from 0 on")
+        assign(self, time=frozen(time), server=frozen(server.astype(np.int64)), up=frozen(up))
 
     @classmethod
     def none(cls) -> "ServerEvents":
@@ -57,7 +59,7 @@ class ServerEvents:
         """InstanceError where a machine is not there, or is to come up while it is up, or the other way round."""
         size = len(cluster.server_class)
         for s in np.unique(self.server):
-            if not 0 <= s < size:
+            if s >= size:
                 raise InstanceError(f"a server event is about machine {s}, but there are {size} machines")
             turns = self.up[self.server == s]
             if np.any(turns[1:] == turns[:-1]):

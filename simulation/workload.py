@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotApplicable, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, require, shown
 from fairalloc.models.input.validation import LARGEST_COUNT, read_counts, read_names
 from fairalloc.models.numbers import Floats, floats, frozen
 
@@ -48,14 +48,14 @@ class Cluster:
     names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        capacities = _numbers(self.capacities, "capacities", 2)
+        capacities = numbers(self.capacities, "capacities", 2)
         K, R = capacities.shape
         if K == 0 or R == 0:
             raise InstanceError(f"capacities have {K} rows and {R} columns, but there must be at least one of each")
         names = read_names("server", self.names or [f"c{k + 1}" for k in range(K)], K)
-        _check(capacities, capacities < 0, "capacities", "must not be negative")
-        _set(self, resources=read_names("resource", self.resources, R), names=names)
-        _set(self, capacities=frozen(capacities), counts=read_counts(self.counts, names))
+        check_rows(capacities, capacities < 0, "capacities", "must not be negative")
+        assign(self, resources=read_names("resource", self.resources, R), names=names)
+        assign(self, capacities=frozen(capacities), counts=read_counts(self.counts, names))
 
     @cached_property
     def totals(self) -> Floats:
@@ -109,33 +109,30 @@ class Workload:
 
     def __post_init__(self) -> None:
         names = ("weights", "job_user", "arrival", "tasks", "duration")
-        weights, user, arrival, tasks, duration = (_numbers(getattr(self, name), name, 1) for name in names)
-        demand = _numbers(self.demand, "demand", 2)
-        leave = np.full(len(weights), np.inf) if self.leave is None else _numbers(self.leave, "leave", 1, unlimited=True)
+        weights, user, arrival, tasks, duration = (numbers(getattr(self, name), name, 1) for name in names)
+        demand = numbers(self.demand, "demand", 2)
+        leave = np.full(len(weights), np.inf) if self.leave is None else numbers(self.leave, "leave", 1, unlimited=True)
         jobs = {"job_user": user, "arrival": arrival, "tasks": tasks, "duration": duration, "demand": demand}
         if self.eligible is not None:
-            jobs["eligible"] = np.array(self.eligible)
-            if jobs["eligible"].dtype != bool or jobs["eligible"].ndim != 2:
-                rule = "an array of true and false, one row for each job"
-                raise InstanceError(f"eligible is {shown(self.eligible)}, but it must be {rule}")
+            jobs["eligible"] = flags(self.eligible, "eligible", 2)
         for name, values in jobs.items():
             _same_length(name, values, "times of arrival", len(arrival))
         N = len(weights)
         _same_length("leave", leave, "users", N)
-        _check(weights, weights <= 0, "weights", "must be positive")
-        _check(user, ~np.isin(user, np.arange(N)), "job_user", f"must be the number of a user, 0 to {N - 1}")
-        _check(arrival, arrival < 0, "arrival", "must not be negative")
+        check_rows(weights, weights <= 0, "weights", "must be positive")
+        check_rows(user, ~np.isin(user, np.arange(N)), "job_user", f"must be the number of a user, 0 to {N - 1}")
+        check_rows(arrival, arrival < 0, "arrival", "must not be negative")
         whole = (tasks >= 1) & (tasks <= LARGEST_COUNT) & (tasks == np.floor(tasks))
-        _check(tasks, ~whole, "tasks", f"must be positive integers up to {LARGEST_COUNT}")
+        check_rows(tasks, ~whole, "tasks", f"must be positive integers up to {LARGEST_COUNT}")
         endless = duration > np.finfo(float).max / tasks
-        _check(duration, (duration <= 0) | endless, "duration", "must be positive, and finite times the tasks")
-        _check(demand, demand < 0, "demand", "must not be negative")
-        _check(demand, np.all(demand == 0, axis=1), "demand", "must have a positive entry")
-        _check(leave, leave < 0, "leave", "must not be negative")
+        check_rows(duration, (duration <= 0) | endless, "duration", "must be positive, and finite times the tasks")
+        check_rows(demand, demand < 0, "demand", "must not be negative")
+        check_rows(demand, np.all(demand == 0, axis=1), "demand", "must have a positive entry")
+        check_rows(leave, leave < 0, "leave", "must not be negative")
         order = np.argsort(arrival, kind="stable")
-        _set(self, resources=read_names("resource", self.resources, demand.shape[1]), users=read_names("user", self.users, N))
+        assign(self, resources=read_names("resource", self.resources, demand.shape[1]), users=read_names("user", self.users, N))
         jobs |= {"job_user": user.astype(np.int64), "tasks": tasks.astype(np.int64)}
-        _set(self, weights=frozen(weights), leave=frozen(leave), **{k: frozen(values[order]) for k, values in jobs.items()})
+        assign(self, weights=frozen(weights), leave=frozen(leave), **{k: frozen(values[order]) for k, values in jobs.items()})
 
     @classmethod
     def from_columns(cls, columns: Any, resources: Sequence[str] = ()) -> "Workload":
@@ -161,7 +158,7 @@ class Workload:
             if not isinstance(user, str) and str(user) in ("None", "nan", "NaN", "<NA>", "NaT"):
                 raise InstanceError(f"user[{j}] is {user}, but it must be a name")
         users, job_user = np.unique(np.asarray(columns["user"], dtype=str), return_inverse=True)
-        demand = [_numbers(columns[name], name, 1) for name in wanted]
+        demand = [numbers(columns[name], name, 1) for name in wanted]
         for name, values in zip(wanted, demand, strict=True):
             _same_length(name, values, "jobs", len(job_user))
         phi, leave = (_of_users(columns, name, users, job_user) for name in OF_USERS)
@@ -247,7 +244,7 @@ def _of_users(columns: Any, name: str, users: NDArray[Any], job_user: NDArray[np
     """(N,) the value of each user, the same in all its rows."""
     if name not in columns:
         return np.full(len(users), OF_USERS[name])
-    values = _numbers(columns[name], name, 1, unlimited=True)
+    values = numbers(columns[name], name, 1, unlimited=True)
     _same_length(name, values, "jobs", len(job_user))
     result = np.zeros(len(users))
     result[job_user] = values
@@ -257,19 +254,26 @@ def _of_users(columns: Any, name: str, users: NDArray[Any], job_user: NDArray[np
     return result
 
 
-def _set(thing: Any, **values: Any) -> None:
+def assign(thing: Any, **values: Any) -> None:
     """Set fields of a frozen dataclass."""
     for name, value in values.items():
         object.__setattr__(thing, name, value)
 
 
-def _numbers(values: Any, name: str, dimensions: int, unlimited: bool = False) -> Floats:
+def numbers(values: Any, name: str, dimensions: int, unlimited: bool = False) -> Floats:
     """A copy as floats, finite unless it may be unlimited."""
     result = floats(values, name)
     if result.ndim != dimensions:
         raise InstanceError(f"{name} has {result.ndim} dimensions, but it must have {dimensions}")
-    _check(result, np.isnan(result) if unlimited else ~np.isfinite(result), name, "must be finite")
+    check_rows(result, np.isnan(result) if unlimited else ~np.isfinite(result), name, "must be finite")
     return result
+
+
+def flags(values: Any, name: str, dimensions: int) -> NDArray[np.bool_]:
+    """A copy as truth values."""
+    known, result = numbers(values, name, dimensions), np.array(values)
+    require(result.dtype == bool or not known.size, f"{name} is", values, "it must be an array of true and false")
+    return result.astype(bool)
 
 
 def _same_length(name: str, values: NDArray[Any], what: str, length: int) -> None:
@@ -277,7 +281,7 @@ def _same_length(name: str, values: NDArray[Any], what: str, length: int) -> Non
         raise InstanceError(f"{name} has {len(values)} rows, but there are {length} {what}")
 
 
-def _check(values: NDArray[Any], wrong: NDArray[np.bool_], name: str, rule: str) -> None:
+def check_rows(values: NDArray[Any], wrong: NDArray[np.bool_], name: str, rule: str) -> None:
     """InstanceError that shows the first row that is wrong."""
     rows = np.flatnonzero(wrong if wrong.ndim == 1 else wrong.any(axis=1))
     for row in rows[:1]:

@@ -167,6 +167,14 @@ def test_a_machine_is_up_after_its_last_turn():
         (([1, 2], [0], [True]), "2 times, 1 machines and 1 directions"),
         (([-1], [0], [False]), "must be finite, ascending and not negative"),
         (([np.inf], [0], [False]), "must be finite"),
+        (([1], [0.5], [False]), r"server\[0\] is 0.5, but it must be the number of a machine"),
+        (([1], [-1], [False]), r"server\[0\] is -1.0, but it must be the number of a machine"),
+        (([1], [2**70], [False]), "must be the number of a machine"),
+        (([1], [np.nan], [False]), r"server\[0\] is nan, but it must be finite"),
+        (([1], ["a"], [False]), "server is .* but it must be an array of numbers"),
+        ((1, 0, False), "up has 0 dimensions, but it must have 1"),
+        (([1], [0], ["False"]), "up is .*, but it must be an array of"),
+        (([1], [0], [2]), "up is .*, but it must be an array of true and false"),
     ],
 )
 def test_events_that_are_none(columns, words):

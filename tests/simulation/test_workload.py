@@ -134,7 +134,7 @@ def test_a_cluster_of_other_resources_or_classes_is_refused():
         Workload(**JOBS).fitting(Cluster(["cpu", "gpu"], [[1, 1]]))
     with pytest.raises(InstanceError, match="eligible has 1 columns, but the cluster has 2 classes of machines"):
         Workload(**JOBS, eligible=[[True]] * 3).fitting(CLUSTER)
-    with pytest.raises(InstanceError, match="eligible is"):
+    with pytest.raises(InstanceError, match="eligible has 1 dimensions, but it must have 2"):
         Workload(**JOBS, eligible=[True] * 3)
 
 
