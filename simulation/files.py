@@ -15,8 +15,9 @@ Jobs stand one a row in a .csv, .csv.gz or .parquet file with the columns
 Machines stand one class a row: `class` (a name; may be missing), `count` (may be missing: 1), and a column for each resource.
 
 A file of the Parallel Workloads Archive (.swf, .swf.gz: the Standard Workload Format) has both. Each processor of a job is a task
-of 1 `cpu` that runs for the job's run time; some of them may start before others. Those that never ran, or without
-processors, are left out. MaxNodes and MaxProcs of the header are the machines.
+of 1 `cpu` that runs for the job's run time; some of them may start before others. Processors asked for count where those used
+are unknown. Jobs that never ran, without processors or never submitted, are left out. MaxNodes and MaxProcs of the
+header are the machines.
 """
 
 import gzip
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.files.trace_files import csv_table, parquet_table
-from fairalloc.simulation.workload import OF_USERS, Cluster, DescribedWorkload, Workload
+from fairalloc.simulation.workload import OF_USERS, Cluster, DescribedWorkload, Workload, numbers, words
 
 ENDINGS = (".csv", ".parquet", ".swf")
 """Of files of jobs; .gz may follow .csv and .swf."""
@@ -60,23 +61,26 @@ def read_cluster(path: str | Path) -> Cluster:
     resources = [name for name in table if name not in ("class", "count")]
     if not resources:
         raise InstanceError(f"{path} has no column of a resource")
-    names = [str(name) for name in table["class"]] if "class" in table else ()
-    return Cluster(resources, np.column_stack([table[name] for name in resources]), table.get("count"), names)  # type: ignore[arg-type]
+    names = words(table["class"], "class").tolist() if "class" in table else ()
+    capacities = np.column_stack([numbers(table[name], name, 1) for name in resources])
+    return Cluster(resources, capacities, table.get("count"), names)  # type: ignore[arg-type]
 
 
-def read_table(path: str | Path, words: Sequence[str], missing: Mapping[str, float]) -> dict[str, NDArray[Any]]:
-    """All columns of a .csv, .csv.gz or .parquet file, numbers but for `words`; `missing` has what empty fields stand for."""
+def read_table(path: str | Path, texts: Sequence[str], missing: Mapping[str, float]) -> dict[str, NDArray[Any]]:
+    """All columns of a .csv, .csv.gz or .parquet file, numbers but for `texts`; `missing` has what empty fields stand for."""
     ending = "".join(Path(path).suffixes[-2:]) if str(path).endswith(".gz") else Path(path).suffix
     if ending == ".parquet":
-        found = parquet_table(path)
-        filled = {name: found[name].fill_null(usual) for name, usual in missing.items() if name in found.column_names}
-        return {name: filled.get(name, found[name]).to_numpy() for name in found.column_names}
+        found, result = parquet_table(path), dict[str, NDArray[Any]]()
+        for name in found.column_names:
+            filled = [missing[name] if value is None else value for value in found[name].to_pylist()] if name in missing else None
+            result[name] = found[name].to_numpy() if filled is None else np.array(filled, dtype=object)
+        return result
     if ending not in (".csv", ".csv.gz"):
         raise InstanceError(f"the file of a workload is {str(path)!r}, but its name must end in {', '.join(ENDINGS)}")
     table, result = csv_table(path), dict[str, NDArray[Any]]()
-    for name, texts in table.columns.items():
-        if name in words:
-            result[name] = np.array(texts, dtype=object)
+    for name, fields in table.columns.items():
+        if name in texts:
+            result[name] = np.array(fields, dtype=object)
         else:
             values = table.numbers(name, missing=name in missing)
             result[name] = np.where(np.isnan(values), missing.get(name, np.nan), values)
@@ -93,17 +97,19 @@ def _swf(path: Path) -> DescribedWorkload:
         table = np.loadtxt(rows, ndmin=2) if rows else np.zeros((0, FIELDS))
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if table.shape[1] != FIELDS or not len(table):
+    if table.shape[1] != FIELDS or not len(table) or not np.isfinite(table).all():
         found = f"{len(table)} jobs of {table.shape[1]} fields"
-        raise InstanceError(f"{path} has {found}, but it must have jobs, of {FIELDS} fields each")
+        raise InstanceError(f"{path} has {found}, but it must have jobs, of {FIELDS} finite numbers each")
     told = (line.lstrip("; ").partition(":") for line in lines if line.startswith(";"))
     header = {name.strip(): value.strip() for name, _, value in told}
     processors = np.where(table[:, USED] > 0, table[:, USED], table[:, ASKED])
-    ran, wide = table[:, RUN] > 0, processors > 0
-    left_out = {"jobs that never ran": int((~ran).sum()), "jobs without processors": int((ran & ~wide).sum())}
-    table, processors = table[ran & wide], processors[ran & wide]
-    users, arrival = [f"user-{code:.17g}" for code in table[:, USER]], np.maximum(table[:, SUBMIT], 0.0)
-    columns: dict[str, Any] = {"user": users, "arrival": arrival, "tasks": processors, "duration": table[:, RUN]}
+    lack = {"that never ran": table[:, RUN] <= 0, "without processors": processors <= 0, "never submitted": table[:, SUBMIT] < 0}
+    there, left_out = np.ones(len(table), dtype=bool), dict[str, int]()
+    for why, lacking in lack.items():
+        left_out[f"jobs {why}"], there = int((there & lacking).sum()), there & ~lacking
+    table, processors = table[there], processors[there]
+    users = [f"user-{code:.17g}" for code in table[:, USER]]
+    columns: dict[str, Any] = {"user": users, "arrival": table[:, SUBMIT], "tasks": processors, "duration": table[:, RUN]}
     jobs, made = Workload.from_columns(columns | {"cpu": np.ones(len(table))}), "each processor of a job is a task of its own"
     return DescribedWorkload(jobs, _machines(header, path), f"the jobs of {path}", made, left_out)
 

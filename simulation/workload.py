@@ -154,10 +154,7 @@ class Workload:
         wanted = tuple(resources) or tuple(str(name) for name in columns if name not in (*COLUMNS, *OF_USERS))
         for name in [name for name in (*COLUMNS, *wanted) if name not in columns][:1]:
             raise InstanceError(f"the jobs have no column {name!r}: the columns must be {', '.join((*COLUMNS, *wanted))}")
-        for j, user in enumerate(columns["user"]):
-            if not isinstance(user, str) and str(user) in ("None", "nan", "NaN", "<NA>", "NaT"):
-                raise InstanceError(f"user[{j}] is {user}, but it must be a name")
-        users, job_user = np.unique(np.asarray(columns["user"], dtype=str), return_inverse=True)
+        users, job_user = np.unique(words(columns["user"], "user"), return_inverse=True)
         demand = [numbers(columns[name], name, 1) for name in wanted]
         for name, values in zip(wanted, demand, strict=True):
             _same_length(name, values, "jobs", len(job_user))
@@ -267,6 +264,14 @@ def numbers(values: Any, name: str, dimensions: int, unlimited: bool = False) ->
         raise InstanceError(f"{name} has {result.ndim} dimensions, but it must have {dimensions}")
     check_rows(result, np.isnan(result) if unlimited else ~np.isfinite(result), name, "must be finite")
     return result
+
+
+def words(values: Any, name: str) -> NDArray[np.str_]:
+    """Names as texts; a missing value is none."""
+    for j, word in enumerate(values):
+        missing = not isinstance(word, str) and str(word) in ("None", "nan", "NaN", "<NA>", "NaT")
+        require(not missing, f"{name}[{j}] is", word, "it must be a name")
+    return np.asarray(values, dtype=str)
 
 
 def flags(values: Any, name: str, dimensions: int) -> NDArray[np.bool_]:

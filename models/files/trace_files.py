@@ -96,7 +96,10 @@ def parquet_table(path: str | Path, columns: Sequence[str] | None = None) -> Any
     try:
         with Path(path).open("rb") as file:
             source = found.parquet.ParquetFile(file)
-            return source.read(columns=columns and [c for c in columns if c in source.schema_arrow.names])
+            names = source.schema_arrow.names
+            for name in [name for name in names if names.count(name) > 1][:1]:
+                raise InstanceError(f"{path} has {names.count(name)} columns {name!r}, but it must have one")
+            return source.read(columns=columns and [c for c in columns if c in names])
     except (OSError, found.ArrowException) as error:
         # pyarrow also raises OSError, for damaged pages, but without the system's reason.
         reason = getattr(error, "strerror", None) or "it is not a whole parquet file"

@@ -4,6 +4,8 @@ import gzip
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from fairalloc.models.errors import InstanceError
@@ -63,6 +65,30 @@ def test_what_is_empty_in_a_file_has_its_default_but_names_have_none(ending, tmp
         read_workload(written(tmp_path, ending, FRAME.assign(user=["ann", None, "ann"])))
 
 
+def test_columns_of_parquet_of_other_types(tmp_path):
+    """Whole numbers with empty fields are what pandas writes of Int64."""
+    path = tmp_path / "a.parquet"
+    FRAME.assign(leave=pd.array([None, 9, None], "Int64"), weight=pd.array([2, None, 2], "Int64")).to_parquet(path)
+    jobs = read_workload(path).workload
+    assert (jobs.weights.tolist(), jobs.leave.tolist()) == ([1, 2], [9, np.inf])
+    dates, spans = pd.to_datetime(["2020", None, "2020"]), pd.to_timedelta([1, None, 1], "s")
+    for leave in (dates, spans, ["x", None, "x"], [[1], None, [1, 2]]):
+        FRAME.assign(leave=leave).to_parquet(path)
+        with pytest.raises(InstanceError, match=r"leave is .*numbers"):
+            read_workload(path)
+    for frame, words in (
+        (pd.DataFrame({"class": ["a", None], "cpu": [1, 2]}), r"class\[1\] is None, but it must be a name"),
+        (pd.DataFrame({"cpu": [1, 2, 3], "memory": dates}), "memory is .* but it must be an array of numbers"),
+    ):
+        frame.to_parquet(path)
+        with pytest.raises(InstanceError, match=words):
+            read_cluster(path)
+    twice = pa.table([pa.array([1]), pa.array([2])], names=["cpu", "cpu"])
+    pa.parquet.write_table(twice, path)
+    with pytest.raises(InstanceError, match="has 2 columns 'cpu', but it must have one"):
+        read_cluster(path)
+
+
 def test_the_jobs_of_the_parallel_workloads_archive(tmp_path):
     path = tmp_path / "log.swf"
     path.write_text(SWF)
@@ -73,7 +99,7 @@ def test_the_jobs_of_the_parallel_workloads_archive(tmp_path):
     assert same(read_workload(packed).workload, jobs)
     assert jobs.users == ("user-12", "user-9")
     assert (jobs.arrival.tolist(), jobs.tasks.tolist(), jobs.duration.tolist()) == ([0, 20], [4, 2], [60, 30])
-    assert found.left_out == {"jobs that never ran": 1, "jobs without processors": 1}
+    assert found.left_out == {"jobs that never ran": 1, "jobs without processors": 1, "jobs never submitted": 0}
     assert (found.cluster.capacities.tolist(), found.cluster.counts.tolist()) == ([[3], [2]], [1, 2])
 
 
@@ -95,7 +121,7 @@ WRONG = {
     "b.csv": ("user,arrival,tasks,duration,cpu\nann,0,1,x,1\n", "duration in line 2 .* is 'x'"),
     "c.csv": ("user,arrival,tasks,duration,cpu,weight\nann,0,1,1,1,1\nann,0,1,1,1,2\n", "weight of user 'ann' is 1 and 2"),
     "d.csv": ("user,arrival,tasks,duration,cpu\nann,0,1.5,1,1\n", "tasks.* must be positive integers"),
-    "e.swf": ("; MaxProcs: 3\n1 2 3\n", "1 jobs of 3 fields, .* 18 fields each"),
+    "e.swf": ("; MaxProcs: 3\n1 2 3\n", "1 jobs of 3 fields, .* 18 finite numbers each"),
     "f.swf": (SWF.replace("60", "sixty"), "cannot be read: could not convert string .sixty."),
     "g.swf": (SWF.replace("MaxNodes: 3", "MaxNodes: 9"), "MaxNodes and MaxProcs"),
     "k.swf": (SWF.replace("MaxNodes: 3", "MaxNodes: \u00b2"), "MaxNodes and MaxProcs"),
@@ -130,7 +156,17 @@ def test_a_log_is_saved_and_loaded_and_that_of_other_data_is_refused(tmp_path):
         TaskLog.load(tmp_path / "jobs.parquet", jobs, machines, events)
 
 
-ROW = "1 -3 5 60 {used} -1 -1 {asked} -1 -1 1 12 1 -1 1 -1 -1 -1\n"
+ROW = "1 0 5 60 {used} -1 -1 {asked} -1 -1 1 12 1 -1 1 -1 -1 -1\n"
+
+
+def test_jobs_of_an_archive_that_nobody_submitted_are_left_out_and_told(tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_text(SWF.replace("1 0 5", "1 -1 5"))
+    found = read_workload(path)
+    assert (len(found.workload), found.left_out["jobs never submitted"]) == (1, 1)
+    path.write_text(SWF.replace("5 60", "5 nan"))
+    with pytest.raises(InstanceError, match="it must have jobs, of 18 finite numbers each"):
+        read_workload(path)
 
 
 def test_machines_of_an_archive_are_what_its_header_tells(tmp_path):
@@ -138,7 +174,6 @@ def test_machines_of_an_archive_are_what_its_header_tells(tmp_path):
     path.write_text(ROW.format(used=2, asked=4))
     found = read_workload(path)
     assert found.cluster is None
-    assert found.workload.arrival.tolist() == [0], "no time is before the start"
     assert found.workload.tasks.tolist() == [2], "what was used counts, not what was asked for"
     for header, sizes, counts in (("; MaxProcs: 6\n", [[1]], [6]), ("; MaxNodes: 3 x\n; MaxProcs: 6\n", [[2]], [3])):
         path.write_text(header + ROW.format(used=0, asked=4))
