@@ -16,7 +16,7 @@ Machines stand one class a row: `class` (a name; may be missing), `count` (may b
 
 A file of the Parallel Workloads Archive (.swf, .swf.gz: the Standard Workload Format) has both. Each processor of a job is a task
 of 1 `cpu` that runs for the job's run time; some of them may start before others. Processors asked for count where those used
-are unknown. Jobs that never ran, without processors or never submitted, are left out. MaxNodes and MaxProcs of the
+are unknown. Jobs that never ran, had no processors or were never submitted are left out. MaxNodes and MaxProcs of the
 header are the machines.
 """
 

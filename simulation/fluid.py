@@ -116,7 +116,7 @@ def simulate_fluid(
     workload : the jobs
     cluster : the machines, whose classes are pools
     mechanism : id, or a mechanism of one's own, as for `solve`
-    until : seconds at which to stop; default when all is done
+    until : seconds at which to stop; default when nothing happens any more
     every : seconds between allocations: jobs that arrive wait for the next, jobs that end leave their part idle until then, and
         only users that leave and machines that come and go change it in between. Default: a new one whenever something happens
     limited : whether a user runs at most as many tasks as it has; without it, its work is done the sooner the more it gets

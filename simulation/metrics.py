@@ -28,7 +28,7 @@ from fairalloc.models.errors import require
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.fluid import FluidLog
 from fairalloc.simulation.log import FINISHED, TaskLog
-from fairalloc.simulation.workload import Cluster, Workload
+from fairalloc.simulation.workload import Cluster, Workload, numbers
 
 Log = TaskLog | FluidLog
 
@@ -62,9 +62,10 @@ def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool =
 
 def _mean(log: Log, times: Sequence[float] | Floats, by_user: bool) -> Floats:
     """(T, N, R) mean resource that users take, or (T, K, R) that is taken of classes."""
-    bounds = np.asarray(times, dtype=float)
-    ascending = bounds.ndim == 1 and len(bounds) > 1 and np.all(np.diff(bounds) > 0)
-    require(ascending and np.isfinite(bounds).all(), "times is", times, "it must be at least two ascending numbers of seconds")
+    bounds = numbers(times, "times", 1)
+    require(
+        len(bounds) > 1 and np.all(np.diff(bounds) > 0), "times is", times, "it must be at least two ascending numbers of seconds"
+    )
     size = len(log.workload.users) if by_user else len(log.cluster.counts)
     if isinstance(log, FluidLog):
         return _mean_of_steps(log, bounds, by_user, size)

@@ -20,6 +20,7 @@ from fairalloc.models.tables import pandas
 from fairalloc.simulation import metrics
 from fairalloc.simulation.fluid import instance_of
 from fairalloc.simulation.log import FINISHED, RUNNING, TaskLog
+from fairalloc.simulation.workload import numbers
 from fairalloc.solvers import solve
 
 ROUNDING = 1e-9  # parts of the largest capacity that are rounding: what is free is a difference of sums
@@ -42,9 +43,9 @@ def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any
     ------
     NotApplicable : the jobs of one user may run on different machines
     """
-    jobs, cluster = log.workload, log.cluster
-    result = np.zeros((len(times), len(jobs.users)))
-    for row, time in zip(result, times, strict=True):
+    jobs, cluster, instants = log.workload, log.cluster, numbers(times, "times", 1)
+    result = np.zeros((len(instants), len(jobs.users)))
+    for row, time in zip(result, instants, strict=True):
         finished = (log.outcome == FINISHED) & (log.end <= time)
         there = (jobs.arrival <= time) & (jobs.leave[jobs.job_user] > time)
         left = there * (jobs.tasks - np.bincount(log.job[finished], log.tasks[finished], len(jobs)))
@@ -79,8 +80,8 @@ def fragmentation(log: TaskLog, times: Sequence[float] | Floats) -> Floats:
     may = np.ones((len(jobs), len(cluster.counts)), dtype=bool) if jobs.eligible is None else jobs.eligible
     shapes, of = np.unique(np.column_stack([jobs.demand, may]), axis=0, return_inverse=True)
     weight, R = np.bincount(of.ravel(), jobs.tasks) / jobs.tasks.sum(), len(slack)
-    lost, every = np.zeros((2, len(times), len(cluster.counts), R))
-    for t, time in enumerate(times):
+    lost, every = np.zeros((2, len(instants := numbers(times, "times", 1)), len(cluster.counts), R))
+    for t, time in enumerate(instants):
         runs, useless = _running(log, time), np.zeros(len(classes))
         free = cluster.capacities[classes] * log.events.up_at(time, len(classes))[:, None]
         np.subtract.at(free, log.server[runs], log.tasks[runs, None] * jobs.demand[log.job[runs]])
@@ -125,7 +126,7 @@ def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
     ------
     NotInstalled : pandas is missing
     """
-    bounds, cluster = np.asarray(times, dtype=float), log.cluster
+    bounds, cluster = numbers(times, "times", 1), log.cluster
     columns: dict[str, Floats] = {}
     all_machines, by_class = metrics.utilisation(log, bounds), metrics.utilisation(log, bounds, by_class=True)
     pieces = fragmentation(log, bounds[1:])
@@ -135,7 +136,8 @@ def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
         columns |= {f"{resource} fragmented on {name}": pieces[:, k, r] for k, name in enumerate(cluster.names)}
     columns["Jain's index"] = jain_over_time(log, bounds)
     deficits = share_deficits(log, bounds[1:])
-    columns |= {"largest share deficit": deficits.max(axis=1), "mean share deficit": deficits.mean(axis=1)}
+    columns |= {"largest share deficit": deficits.max(axis=1, initial=0.0)}
+    columns["mean share deficit"] = deficits.sum(axis=1) / max(len(log.workload.users), 1)
     ends = log.completed[np.isfinite(log.completed)]
     columns["jobs completed"] = np.histogram(-ends, -bounds[::-1])[0][::-1]  # the end of one is in it
     return pandas().DataFrame(columns, index=pandas().Index(bounds[1:], name="seconds"))
@@ -146,7 +148,7 @@ def jain_over_time(log: metrics.Log, times: Sequence[float] | Floats) -> Floats:
 
     It is nan where there are none, or nobody has anything.
     """
-    bounds = np.asarray(times, dtype=float)
+    bounds = numbers(times, "times", 1)
     jobs, shares = log.workload, metrics.dominant_shares(log, bounds) / log.workload.weights
     ends = np.fmin(log.completed, jobs.leave[jobs.job_user])
     result = []

@@ -84,8 +84,21 @@ def test_the_deviation_as_a_measure_over_time():
 def test_bounds_must_ascend():
     log = simulate_tasks(JOBS, CLUSTER, "best-fit-drfh")
     for bounds in ([0, 0], [0, np.inf]):
-        with pytest.raises(InstanceError, match="at least two ascending numbers of seconds"):
+        with pytest.raises(InstanceError, match="at least two ascending numbers of seconds|times.1. is inf"):
             metrics.utilisation(log, bounds)
+    of_times = (
+        metrics.utilisation,
+        over_time.fragmentation,
+        over_time.share_deficits,
+        over_time.jain_over_time,
+        over_time.time_frame,
+    )
+    for times in (5, ["a", "b"], [[0, 1]], [0, np.nan]):
+        for of in of_times:
+            with pytest.raises(InstanceError, match="times"):
+                of(log, times)
+    nobody = simulate_tasks(Workload(["cpu"], [], [], [], [], [], [], np.zeros((0, 1))), Cluster(["cpu"], [[1]]), "fifo", 5)
+    assert over_time.time_frame(nobody, [0, 5])["mean share deficit"].tolist() == [0]
 
 
 TWO = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 1], [4, 1], [10, 5], [[0.5], [0.5]])
