@@ -255,7 +255,7 @@ def _scaled(values: Floats, power: NDArray[np.intp]) -> Floats:
 
 def _whole(values: Floats, power: NDArray[np.intp]) -> NDArray[np.int64]:
     """Values * 10^power by column: exactly that of a decimal that is whole then, of others rounded down."""
-    nearest = np.rint(_scaled(values, power))
+    nearest = np.minimum(np.rint(_scaled(values, power)), 2.0**62)  # that is more than any machine has
     return (nearest - (_scaled(nearest, -power) > values)).astype(np.int64)
 
 

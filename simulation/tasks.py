@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Duration, Seed, checked
 from fairalloc.models.errors import InstanceError, require, shown
-from fairalloc.models.numbers import frozen
+from fairalloc.models.numbers import Floats, frozen
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
 from fairalloc.simulation.schedulers import Scheduler, find_scheduler
 from fairalloc.simulation.state import DOWN, NOWHERE, TaskState
-from fairalloc.simulation.workload import Cluster, Workload
+from fairalloc.simulation.workload import Cluster, Workload, numbers
 
 
 @checked
@@ -70,10 +70,21 @@ def simulate_tasks(
     turns = ServerEvents.none() if events is None else events
     turns.check_on(cluster)
     chosen = find_scheduler(scheduler)
-    state = TaskState(workload, cluster, chosen.sizes(workload.demand, cluster.capacities), turns, seed)
+    state = TaskState(workload, cluster, _counted(chosen, workload, cluster), turns, seed)
     for j in np.flatnonzero(~np.any(state.allowed[state.shape], axis=1))[:1]:
         raise InstanceError(f"the tasks of job {j} fit on no machine as {chosen.id or 'the scheduler'} counts what they take")
     return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
+
+
+def _counted(scheduler: Scheduler, workload: Workload, cluster: Cluster) -> tuple[Floats, Floats]:
+    """What the scheduler counts, where it is numbers of each job and of each class of machines."""
+    found = scheduler.sizes(workload.demand, cluster.capacities)
+    require(isinstance(found, tuple) and len(found) == 2, "the scheduler's sizes are", found, "they must be two arrays")
+    sizes, capacities = (numbers(values, "the scheduler's sizes", 2) for values in found)
+    every = sizes.shape[0] == len(workload) and capacities.shape == (len(cluster.counts), max(sizes.shape[1], 1))
+    sound = every and sizes.min(initial=0.0) >= 0 and capacities.min() >= 0
+    require(sound, "the scheduler's sizes are", found, "they must be >= 0, a row for each job and for each class of machines")
+    return sizes, capacities
 
 
 class _Simulation:
@@ -97,9 +108,11 @@ class _Simulation:
     def run(self) -> TaskLog:
         """All events up to `until`."""
         self.scheduler.begin(self.state)
-        self.at_rank = [*self.scheduler.job_order(self.state)]
-        once, rule = sorted(self.at_rank) == [*range(len(self.user))], f"it must name each of the {len(self.user)} jobs once"
-        require(once, "the scheduler's order of jobs is", self.at_rank, rule)
+        asked = self.scheduler.job_order(self.state)
+        order = numbers(asked, "the scheduler's order of jobs", 1)
+        once = np.array_equal(np.sort(order), np.arange(len(self.user)))
+        require(once, "the scheduler's order of jobs is", asked, f"it must name each of the {len(self.user)} jobs once")
+        self.at_rank: list[int] = order.astype(int).tolist()
         self.rank = self.state.job_rank = np.argsort(self.at_rank).tolist()
         for time, machines, users, jobs in self._times():
             self.state.time = time

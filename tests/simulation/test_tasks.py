@@ -285,3 +285,27 @@ def test_shares_under_ps_dsf_that_overflow_are_compared_as_whole_numbers():
 def test_what_a_scheduler_counts_of_nothing_is_no_slot():
     with pytest.raises(InstanceError, match=r"per_maximum is 1\.5"):
         Slots(1.5)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        lambda demand, machines: None,
+        lambda demand, machines: (demand[:, 0], machines[:, 0]),
+        lambda demand, machines: (demand[:1], machines),
+        lambda demand, machines: (demand[:, :0], machines[:, :0]),
+        lambda demand, machines: (-demand, machines),
+        lambda demand, machines: (demand, machines * np.nan),
+        lambda demand, machines: (demand * 1e6, machines),
+    ],
+)
+def test_a_scheduler_that_counts_nonsense_is_one_sentence(sizes):
+    """The last one counts a task as a million machines: more than the numbers of units have room for."""
+    two = Workload(["cpu"], ["u"], [1], [0, 0], [0, 0], [3, 3], [5, 5], [[1], [1]])
+    own = type("Own", (Scheduler,), {"sizes": lambda _, *given: sizes(*given)})
+    with pytest.raises(InstanceError, match=r"the scheduler.s sizes|fit on no machine as the scheduler counts"):
+        simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), own)
+    for order in (None, ["a", 1], [0.5, 1], [0]):
+        own = type("Own", (Scheduler,), {"job_order": lambda *_, order=order: order})
+        with pytest.raises(InstanceError, match="the scheduler's order of jobs"):
+            simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), own)
