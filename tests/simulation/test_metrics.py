@@ -83,18 +83,11 @@ def test_the_deviation_as_a_measure_over_time():
 
 def test_bounds_must_ascend():
     log = simulate_tasks(JOBS, CLUSTER, "best-fit-drfh")
-    for bounds in ([0, 0], [0, np.inf]):
-        with pytest.raises(InstanceError, match="at least two ascending numbers of seconds|times.1. is inf"):
-            metrics.utilisation(log, bounds)
-    of_times = (
-        metrics.utilisation,
-        over_time.fragmentation,
-        over_time.share_deficits,
-        over_time.jain_over_time,
-        over_time.time_frame,
-    )
-    for times in (5, ["a", "b"], [[0, 1]], [0, np.nan]):
-        for of in of_times:
+    with pytest.raises(InstanceError, match="at least two ascending numbers of seconds"):
+        metrics.utilisation(log, [0, 0])
+    over = (over_time.fragmentation, over_time.share_deficits, over_time.jain_over_time, over_time.time_frame)
+    for times in (5, ["a", "b"], [[0, 1]], [0, np.nan], [0, np.inf]):
+        for of in (metrics.utilisation, *over):
             with pytest.raises(InstanceError, match="times"):
                 of(log, times)
     nobody = simulate_tasks(Workload(["cpu"], [], [], [], [], [], [], np.zeros((0, 1))), Cluster(["cpu"], [[1]]), "fifo", 5)
