@@ -42,7 +42,7 @@ def numbers_table(outcomes: Outcomes) -> Grid:
     columns, rows = _by_variant(outcomes) if by_variant else _by_competitor(outcomes)
     least, most = outcomes.counts
     seeds = str(most) if least == most else f"{least} to {most}"
-    note = f"mean ± standard deviation over {seeds} of {len(outcomes.seeds)} seeds" if most > 1 else "one seed"
+    note = f"mean ± standard deviation over {seeds} of {len(outcomes.seeds)} seeds" if most > 1 else ("no seed", "one seed")[most]
     workload = f", workload {outcomes.workload}" if outcomes.workload else ""
     lacks = [text] if (text := outcomes.experiment.sizes[outcomes.size].lacks) else []
     corner = outcomes.labels[0] if by_variant and len(outcomes.labels) == 1 else ""

@@ -165,7 +165,7 @@ def compared(item: Experiment, labels: Sequence[str], by_seed: Mapping[int, Mapp
     result: dict[str, dict[int, TrialResult]] = {label: {} for label in labels}
     for seed, results in by_seed.items():
         for label, one in item.compare(results).items():
-            result[label][seed] = one
+            result.setdefault(label, {})[seed] = one
     return Measured(result)
 
 

@@ -159,6 +159,13 @@ def test_without_trials_nothing_is_compared(name):
     empty = Outcomes(item, "small", "", {"": compared(item, item.competitors, {})}, (0,))
     assert {judged.word for judged in empty.judged.values()} == {"cannot be compared"}
     assert empty.panels == []
+    assert report.numbers_table(empty).notes[0].startswith("no seed")
+
+
+def test_a_comparison_may_name_what_it_makes():
+    own = replace(next(iter(EXPERIMENTS.values())), compare=lambda results: results | {"both": TrialResult({"x": 2.0})})
+    found = compared(own, ["one"], {0: {"one": TrialResult({"x": 1.0})}})
+    assert {label: found.mean(label, "x") for label in found.labels} == {"one": 1.0, "both": 2.0}
 
 
 # ---- the rule --------------------------------------------------------------------------------------------------------
