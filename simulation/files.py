@@ -79,11 +79,8 @@ def read_table(path: str | Path, texts: Sequence[str], missing: Mapping[str, flo
         raise InstanceError(f"the file of a workload is {str(path)!r}, but its name must end in {', '.join(ENDINGS)}")
     table, result = csv_table(path), dict[str, NDArray[Any]]()
     for name, fields in table.columns.items():
-        if name in texts:
-            result[name] = np.array(fields, dtype=object)
-        else:
-            values = table.numbers(name, missing=name in missing)
-            result[name] = np.where(np.isnan(values), missing.get(name, np.nan), values)
+        values = np.array(fields, dtype=object) if name in texts else table.numbers(name, missing=name in missing)
+        result[name] = np.where(np.isnan(values), missing[name], values) if name in missing else values
     return result
 
 

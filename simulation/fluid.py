@@ -137,7 +137,7 @@ def simulate_fluid(
     >>> log.completed.tolist(), [(step.start, step.tasks.tolist()) for step in log.steps]
     ([15.0, 20.0], [(0.0, [4.0]), (5.0, [2.0, 2.0]), (15.0, [4.0])])
     """
-    turns = ServerEvents.none() if events is None else events
+    turns = ServerEvents() if events is None else events
     turns.check_on(cluster)
     fluid = _Fluid(workload, cluster, turns, (mechanism, options), limited, every, memory, measures or {})
     return fluid.run(np.inf if until is None else float(until))
@@ -236,9 +236,8 @@ class _Fluid:
         if until == np.inf:
             until = self.steps[-1].end if self.steps else 0.0
         arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.started, self.completed, self.cancelled))
-        counts: tuple[Any, ...] = (self.solves, tuple(sorted(self.methods)), self.residual)
-        facts = (self.id, until, tuple(self.steps), *arrays, *counts)
-        return FluidLog(self.workload, self.cluster, self.events, *facts)
+        facts: tuple[Any, ...] = (self.id, until, tuple(self.steps), *arrays, self.solves, tuple(sorted(self.methods)))
+        return FluidLog(self.workload, self.cluster, self.events, *facts, self.residual)
 
     def _solved(self, machines: NDArray[np.int64], time: float) -> _Rates:
         """For those that have an unfinished job and can run it."""
@@ -300,11 +299,9 @@ class _Fluid:
         tasks, *each = (np.bincount(at, weights=column, minlength=len(rates.who)) * rates.part for column in columns)
         taken = np.column_stack(each)
         used = rates.place.T @ taken
-        for array in (tasks, taken, used, rates.machines):
-            frozen(array)
         if self.memory is not None:
             shares, totals = np.zeros(len(self.use)), self.cluster.totals
             parts = np.divide(taken, totals, out=np.zeros_like(taken), where=totals > 0)
             shares[rates.who] = parts.max(axis=1, initial=0.0)
             self.use = self.memory.after(self.use, shares, end - start)
-        self.steps.append(FluidStep(start, end, rates.who, tasks, taken, used, rates.machines, rates.measures))
+        self.steps.append(FluidStep(start, end, rates.who, *map(frozen, (tasks, taken, used, rates.machines)), rates.measures))

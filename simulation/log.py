@@ -27,7 +27,7 @@ COLUMNS = ("job", "server", "tasks", "start", "end", "outcome")
 
 @dataclass(frozen=True, eq=False)
 class ServerEvents:
-    """Machines that go down and come up. A machine whose first event is to come up is down before it.
+    """Machines that go down and come up; default none does. A machine whose first event is to come up is down before it.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ class ServerEvents:
     up : (E,) bool, whether the machine comes up
     """
 
-    time: Floats
-    server: NDArray[np.int64]
-    up: NDArray[np.bool_]
+    time: Floats = ()  # type: ignore[assignment]
+    server: NDArray[np.int64] = ()  # type: ignore[assignment]
+    up: NDArray[np.bool_] = ()  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         (time, server), up = (numbers(getattr(self, name), name, 1) for name in ("time", "server")), flags(self.up, "up", 1)
@@ -49,11 +49,6 @@ class ServerEvents:
         whole = (server >= 0) & (server <= LARGEST_COUNT) & (server == np.floor(server))
         check_rows(server, ~whole, "server", "must be the number of a machine, from 0 on")
         assign(self, time=frozen(time), server=frozen(server.astype(np.int64)), up=frozen(up))
-
-    @classmethod
-    def none(cls) -> "ServerEvents":
-        """All machines stay up."""
-        return cls(np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))
 
     def check_on(self, cluster: Cluster) -> None:
         """InstanceError where a machine is not there, or is to come up while it is up, or the other way round."""
@@ -166,7 +161,7 @@ class TaskLog:
             scheduler, until, data = rest["scheduler"], float(rest["until"]), rest["data"]
         except (KeyError, ValueError, TypeError):
             raise InstanceError(f"{path} holds no log of a simulation") from None
-        turns = ServerEvents.none() if events is None else events
+        turns = ServerEvents() if events is None else events
         if data != data_hash(workload, cluster, turns):
             raise InstanceError(f"{path} holds the log of a simulation of other jobs or machines")
         return cls(workload, cluster, turns, scheduler, until, *map(frozen, columns + counts))

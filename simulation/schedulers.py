@@ -146,9 +146,7 @@ class Slots(Scheduler):
             ones = np.ones(len(demand))
             return np.column_stack([demand, ones]), np.column_stack([capacities, held])
         needed = np.ceil(_per_slot(demand, slot, 0.0).max(axis=1) - ROUNDING)
-        most = np.ones(len(demand))
-        for capacity, slots in zip(capacities, held, strict=True):
-            most = np.where(np.all(demand <= capacity, axis=1), np.maximum(most, slots), most)
+        most = np.where(np.all(demand[:, None] <= capacities, axis=2), held, 1.0).max(axis=1, initial=1.0)
         return np.clip(needed, 1.0, most)[:, None], held[:, None]
 
     def priority(self, state: TaskState, user: int) -> float:
@@ -202,8 +200,6 @@ class BestFitPSDSF(Scheduler):
     def server(self, state: TaskState, job: int) -> int:
         """The best fit in the classes with room that have the least virtual dominant share."""
         here = self._here(state, int(state.workload.job_user[job]), job)
-        if not here:
-            return NOWHERE
         least = min(here)[0]
         return state.best_fit(job, np.concatenate([np.arange(a, b) for share, a, b in here if share == least]))
 

@@ -3,7 +3,6 @@
 It is run as those of the papers are. The log of each scheduler stands in a folder, as parquet.
 """
 
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,7 @@ def study(workload: str, cluster: str = "", logs: str = "results/simulations") -
     """
     jobs, machines, about = _data(workload, cluster)
     jobs.check_on(machines)
-    settings = {"cluster": cluster, "until": None, "logs": logs, "data": data_hash(jobs, machines, ServerEvents.none())}
+    settings = {"cluster": cluster, "until": None, "logs": logs, "data": data_hash(jobs, machines, ServerEvents())}
     over_jobs = (curves(name, name, (unit, "part of jobs")) for name, unit in UNITS.items())
     names = (*(f"{name} in use" for name in jobs.resources), "Jain's index", "largest share deficit")
     panels = figure(*over_jobs, *(curves(name, name, ("hours", "")) for name in names))
@@ -43,13 +42,7 @@ def study(workload: str, cluster: str = "", logs: str = "results/simulations") -
 
 
 def _data(workload: str, cluster: str) -> tuple[Workload, Cluster, str]:
-    """Jobs, machines, and a sentence on them; files that changed are read again."""
-    files = [Path(name) for name in (workload, cluster) if Path(name).is_file()]
-    return _read(workload, cluster, *((file.stat().st_mtime_ns, file.stat().st_size) for file in files))
-
-
-@lru_cache(maxsize=1)
-def _read(workload: str, cluster: str, *_: tuple[int, int]) -> tuple[Workload, Cluster, str]:
+    """Jobs, machines, and a sentence on them."""
     found = read_workload(workload)
     if not len(found.workload):
         raise InstanceError(f"{workload} has no job that ran")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Duration, Seed, checked
 from fairalloc.models.errors import InstanceError, require, shown
-from fairalloc.models.numbers import Floats, frozen
+from fairalloc.models.numbers import frozen
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
 from fairalloc.simulation.schedulers import Scheduler, find_scheduler
 from fairalloc.simulation.state import DOWN, NOWHERE, TaskState
@@ -67,24 +67,19 @@ def simulate_tasks(
     [(0.0, 0, 2), (10.0, 0, 1), (10.0, 1, 1), (20.0, 1, 1)]
     """
     workload.check_on(cluster)
-    turns = ServerEvents.none() if events is None else events
+    turns = ServerEvents() if events is None else events
     turns.check_on(cluster)
     chosen = find_scheduler(scheduler)
-    state = TaskState(workload, cluster, _counted(chosen, workload, cluster), turns, seed)
+    found = chosen.sizes(workload.demand, cluster.capacities)
+    require(isinstance(found, tuple) and len(found) == 2, "the scheduler's sizes are", found, "they must be two arrays")
+    sizes, capacities = (numbers(values, "the scheduler's sizes", 2) for values in found)
+    sound = len(sizes) == len(workload) and capacities.shape == (len(cluster.counts), max(sizes.shape[1], 1))
+    sound = sound and sizes.min(initial=0.0) >= 0 and capacities.min() >= 0
+    require(sound, "the scheduler's sizes are", found, "they must be >= 0, a row for each job and for each class of machines")
+    state = TaskState(workload, cluster, (sizes, capacities), turns, seed)
     for j in np.flatnonzero(~np.any(state.allowed[state.shape], axis=1))[:1]:
         raise InstanceError(f"the tasks of job {j} fit on no machine as {chosen.id or 'the scheduler'} counts what they take")
     return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
-
-
-def _counted(scheduler: Scheduler, workload: Workload, cluster: Cluster) -> tuple[Floats, Floats]:
-    """What the scheduler counts, where it is numbers of each job and of each class of machines."""
-    found = scheduler.sizes(workload.demand, cluster.capacities)
-    require(isinstance(found, tuple) and len(found) == 2, "the scheduler's sizes are", found, "they must be two arrays")
-    sizes, capacities = (numbers(values, "the scheduler's sizes", 2) for values in found)
-    every = sizes.shape[0] == len(workload) and capacities.shape == (len(cluster.counts), max(sizes.shape[1], 1))
-    sound = every and sizes.min(initial=0.0) >= 0 and capacities.min() >= 0
-    require(sound, "the scheduler's sizes are", found, "they must be >= 0, a row for each job and for each class of machines")
-    return sizes, capacities
 
 
 class _Simulation:
@@ -263,8 +258,6 @@ class _Simulation:
         """The heap where users whose next job has no room any more, and may be another one, have the bound of their priority."""
         shape, following = self.state.shape, self.following
         again = [m for _, m in order if m in following and shape[following[m]] not in ready]
-        if not again:
-            return order
         gone = set(again)
         order = [pair for pair in order if pair[1] not in gone] + [(self.scheduler.priority(self.state, m), m) for m in again]
         heapq.heapify(order)

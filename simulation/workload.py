@@ -112,7 +112,13 @@ class Workload:
         weights, user, arrival, tasks, duration = (numbers(getattr(self, name), name, 1) for name in names)
         demand = numbers(self.demand, "demand", 2)
         leave = np.full(len(weights), np.inf) if self.leave is None else numbers(self.leave, "leave", 1, unlimited=True)
-        jobs = {"job_user": user, "arrival": arrival, "tasks": tasks, "duration": duration, "demand": demand}
+        jobs: dict[str, NDArray[Any]] = {
+            "job_user": user,
+            "arrival": arrival,
+            "tasks": tasks,
+            "duration": duration,
+            "demand": demand,
+        }
         if self.eligible is not None:
             jobs["eligible"] = flags(self.eligible, "eligible", 2)
         for name, values in jobs.items():

@@ -108,5 +108,5 @@ def simulations(draw, churn=True):
             turns.append((time, s, up))
             up = not up
     turns.sort()
-    events = ServerEvents(*(list(column) for column in zip(*turns, strict=True))) if turns else ServerEvents.none()
+    events = ServerEvents(*(list(column) for column in zip(*turns, strict=True))) if turns else ServerEvents()
     return workload, cluster, events, draw(st.sampled_from([3.0, 7.0, 1e3]))

@@ -77,8 +77,7 @@ class Measured:
         one, other : labels of competitors
         name : of the number
         """
-        here, there = self.aligned((one, name), (other, name))
-        return np.asarray(here - there)
+        return np.asarray(np.subtract(*self.aligned((one, name), (other, name))))
 
     def aligned(self, *wanted: tuple[str, str]) -> Floats:
         """(n, S) numbers, each by the label of a competitor and its name, over the seeds that all of these have."""

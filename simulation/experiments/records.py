@@ -66,5 +66,4 @@ CREATE TABLE IF NOT EXISTS trial (
 
 def _result(text: str) -> TrialResult:
     answer = json.loads(text)
-    curves = {name: tuple(columns) for name, columns in answer["curves"].items()}
-    return TrialResult(answer["numbers"], curves, answer["counts"], answer["most"])
+    return TrialResult(answer["numbers"], answer["curves"], answer["counts"], answer["most"])

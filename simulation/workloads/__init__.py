@@ -34,7 +34,6 @@ __all__ = [
     "google_tasks",
 ]
 
-
 WORKLOADS = {"google2011": True, "google2019": True, "bitbrains": True, "generated": False}
 """The workloads that experiments know by name, and whether they need samples of real traces."""
 

@@ -34,7 +34,7 @@ def test_work_and_completions_are_those_of_the_plain_simulation(made):
 def test_the_comparison_sees_another_weight():
     """One user with twice the weight is done sooner: the plain simulation of the other workload is far from this one."""
     jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 0], [4, 4], [10, 10], [[0.5], [0.5]])
-    cluster, events = Cluster(["cpu"], [[2]]), ServerEvents.none()
+    cluster, events = Cluster(["cpu"], [[2]]), ServerEvents()
     ours, _ = simulated((jobs, cluster, events, 18.0))
     _, other = simulated((replace(jobs, weights=[2, 1]), cluster, events, 18.0))
     assert np.abs(ours[0] - other[0]).max() > 1.0

@@ -69,7 +69,7 @@ def test_many_users_are_asked_in_order(seed):
     """Who has no longer the least share waits for the least of all others, and not only for the next one in the heap."""
     workload, cluster = many_users(seed)
     log = simulate_tasks(workload, cluster, "best-fit-ps-dsf", 1e3)
-    expected, waiting = plain_simulation(workload, cluster, "best-fit-ps-dsf", 1e3, ServerEvents.none())
+    expected, waiting = plain_simulation(workload, cluster, "best-fit-ps-dsf", 1e3, ServerEvents())
     assert rows(log) == expected
     assert log.waiting.tolist() == waiting
 
@@ -86,7 +86,7 @@ def test_a_user_whose_job_has_no_room_any_more_is_asked_for_its_next_one(seed):
     cluster = Cluster(["cpu", "memory"], capacities, [2, 3, 4, 3])
     workload = workload.chosen(workload.placeable(cluster))
     log = simulate_tasks(workload, cluster, "best-fit-ps-dsf", 1e3)
-    assert rows(log) == plain_simulation(workload, cluster, "best-fit-ps-dsf", 1e3, ServerEvents.none())[0]
+    assert rows(log) == plain_simulation(workload, cluster, "best-fit-ps-dsf", 1e3, ServerEvents())[0]
 
 
 @pytest.mark.few(7)
@@ -96,7 +96,7 @@ def test_decimals_fit_and_tie_as_in_rationals(rule, first):
     for seed in range(first * 6, 6 + first * 300):
         workload, cluster = many_users(seed, decimal=True)
         log = simulate_tasks(workload, cluster, RULES[rule], 1e3, seed=SEED)
-        expected, waiting = plain_simulation(workload, cluster, rule, 1e3, ServerEvents.none())
+        expected, waiting = plain_simulation(workload, cluster, rule, 1e3, ServerEvents())
         assert rows(log) == expected, seed
         assert log.waiting.tolist() == waiting
 
@@ -267,7 +267,7 @@ def test_slots_are_counted_as_in_plain_python(rule):
     demand = capacities[rng.integers(4, size=20)] * rng.choice([0.1, 1 / 3, 0.5, 1], (20, 2))
     jobs = Workload(["cpu", "memory"], ["u"], [1], np.zeros(20), np.zeros(20), np.ones(20), np.ones(20), demand)
     cluster = Cluster(["cpu", "memory"], capacities)
-    expected = PlainCluster(jobs, cluster, rule, ServerEvents.none()).counted()
+    expected = PlainCluster(jobs, cluster, rule, ServerEvents()).counted()
     found = Slots(int(rule.split()[1]), one_each=rule.endswith("each")).sizes(demand, capacities)
     for ours, plain in zip(found, expected, strict=True):
         assert ours.tolist() == np.array(plain).tolist()
@@ -279,7 +279,7 @@ def test_shares_under_ps_dsf_that_overflow_are_compared_as_whole_numbers():
     jobs = Workload(["cpu", "memory"], ["a", "b"], [1, 1], [0, 1], [0, 0], [9, 9], [5, 5], [[99991.0, 3.0], [7.0, 99989.0]])
     cluster = Cluster(["cpu", "memory"], primes)
     log = simulate_tasks(jobs, cluster, "best-fit-ps-dsf", 6)
-    assert rows(log) == plain_simulation(jobs, cluster, "best-fit-ps-dsf", 6, ServerEvents.none())[0]
+    assert rows(log) == plain_simulation(jobs, cluster, "best-fit-ps-dsf", 6, ServerEvents())[0]
 
 
 def test_what_a_scheduler_counts_of_nothing_is_no_slot():
