@@ -236,8 +236,9 @@ class _Fluid:
         if until == np.inf:
             until = self.steps[-1].end if self.steps else 0.0
         arrays = map(frozen, (self.workload.work - self.left - self.cancelled, self.started, self.completed, self.cancelled))
-        facts: tuple[Any, ...] = (self.id, until, tuple(self.steps), *arrays, self.solves, tuple(sorted(self.methods)))
-        return FluidLog(self.workload, self.cluster, self.events, *facts, self.residual)
+        counts: tuple[Any, ...] = (self.solves, tuple(sorted(self.methods)), self.residual)
+        facts = (self.id, until, tuple(self.steps), *arrays, *counts)
+        return FluidLog(self.workload, self.cluster, self.events, *facts)
 
     def _solved(self, machines: NDArray[np.int64], time: float) -> _Rates:
         """For those that have an unfinished job and can run it."""
@@ -304,4 +305,5 @@ class _Fluid:
             parts = np.divide(taken, totals, out=np.zeros_like(taken), where=totals > 0)
             shares[rates.who] = parts.max(axis=1, initial=0.0)
             self.use = self.memory.after(self.use, shares, end - start)
-        self.steps.append(FluidStep(start, end, rates.who, *map(frozen, (tasks, taken, used, rates.machines)), rates.measures))
+        found = frozen(tasks), frozen(taken), frozen(used), frozen(rates.machines)
+        self.steps.append(FluidStep(start, end, rates.who, *found, rates.measures))

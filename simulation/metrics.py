@@ -124,7 +124,8 @@ def completion_ratios(log: Log) -> Floats:
         submitted, completed = jobs.work, log.done
     else:
         finished = log.outcome == FINISHED
-        submitted, completed = jobs.tasks.astype(float), np.bincount(log.job[finished], log.tasks[finished], len(jobs))
+        submitted = jobs.tasks.astype(float)
+        completed = np.bincount(log.job[finished], log.tasks[finished], len(jobs)).astype(float)
     total, done = np.bincount(jobs.job_user, submitted * arrived, N), np.bincount(jobs.job_user, completed, N)
     return np.asarray(np.divide(done, total, out=np.full(N, np.nan), where=total > 0))
 

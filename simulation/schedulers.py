@@ -113,8 +113,7 @@ class TwoChoiceDRFH(Scheduler):
 
     def server(self, state: TaskState, job: int) -> int:
         """One of the two."""
-        count = len(state.machines(job))
-        return state.best_fit(job, state.rng.integers(count, size=2)) if count else NOWHERE
+        return state.best_fit(job, state.rng.integers(len(state.machines(job)), size=2))
 
 
 class Slots(Scheduler):

@@ -112,13 +112,7 @@ class Workload:
         weights, user, arrival, tasks, duration = (numbers(getattr(self, name), name, 1) for name in names)
         demand = numbers(self.demand, "demand", 2)
         leave = np.full(len(weights), np.inf) if self.leave is None else numbers(self.leave, "leave", 1, unlimited=True)
-        jobs: dict[str, NDArray[Any]] = {
-            "job_user": user,
-            "arrival": arrival,
-            "tasks": tasks,
-            "duration": duration,
-            "demand": demand,
-        }
+        jobs = {"job_user": user, "arrival": arrival, "tasks": tasks, "duration": duration, "demand": demand}
         if self.eligible is not None:
             jobs["eligible"] = flags(self.eligible, "eligible", 2)
         for name, values in jobs.items():
@@ -280,7 +274,7 @@ def words(values: Any, name: str) -> NDArray[np.str_]:
     return np.asarray(values, dtype=str)
 
 
-def flags(values: Any, name: str, dimensions: int) -> NDArray[np.bool_]:
+def flags(values: Any, name: str, dimensions: int) -> NDArray[Any]:
     """A copy as truth values."""
     known, result = numbers(values, name, dimensions), np.array(values)
     require(result.dtype == bool or not known.size, f"{name} is", values, "it must be an array of true and false")

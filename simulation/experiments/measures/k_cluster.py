@@ -49,9 +49,8 @@ def over_a_day(trial: Trial) -> TrialResult:
 
 
 def _simulated(trial: Trial, measures: Mapping[str, Callable[[Allocation], Floats]]) -> FluidLog:
-    hours = trial.settings["hours"]
     workload, cluster = system(trial.workload, trial.seed, trial.settings)
-    return simulate_fluid(workload, cluster, trial.competitor, hours * HOUR, limited=False, measures=measures)
+    return simulate_fluid(workload, cluster, trial.competitor, trial.settings["hours"] * HOUR, limited=False, measures=measures)
 
 
 def system(workload: str, seed: int, settings: Mapping[str, Any]) -> tuple[Workload, Cluster]:

@@ -67,7 +67,6 @@ def over_a_day(trial: Trial) -> TrialResult:
     tasks = np.bincount(owner, workload.tasks * (workload.arrival <= until), users).astype(float)
     possible = np.bincount(owner, workload.tasks * in_time, users) / np.maximum(tasks, 1.0)
     there = np.flatnonzero(tasks)
-    ratios = completion_ratios(log)
     numbers = {"CPU": mean[0], "memory": mean[1], "tasks that wait at the end": log.waiting.sum()}
     numbers |= {"offered CPU": load[0], "offered memory": load[1], "servers": len(cluster.server_class), "users": len(there)}
     numbers["users that can complete a task"] = (possible[there] > 0).mean() if len(there) else np.nan
@@ -76,7 +75,7 @@ def over_a_day(trial: Trial) -> TrialResult:
     times = completion_times(log)
     done = np.flatnonzero(np.isfinite(times))
     columns["times"] = _rows(done, workload.tasks[done], workload.duration[done], times[done])
-    columns["users"] = _rows(there, tasks[there], ratios[there], possible[there])
+    columns["users"] = _rows(there, tasks[there], completion_ratios(log)[there], possible[there])
     if not isinstance(trial.competitor, Slots):
         columns["alone"] = _rows(there, _dedicated(workload, cluster, there, tasks, trial))
     return TrialResult(numbers, columns)
