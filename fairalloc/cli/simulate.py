@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -86,6 +87,8 @@ def _simulate(options: argparse.Namespace) -> int:
     if is_file(options.workload):
         if wanted:
             raise InstanceError(f"experiments are {shown(wanted)}, but with a file of jobs there must be none")
+        positive = isinstance(until := settings.get("until", 1), int | float) and 0 < until < math.inf
+        require(positive, "--until is", until, "it must be a positive, finite number of seconds")
         wanted = [study(options.workload, str(settings.get("cluster", "")))]
     setting = RunSetting(
         size="small" if options.small else "full",
