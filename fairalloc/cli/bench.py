@@ -20,7 +20,7 @@ from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit, written
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.examples import traces
 from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, parse_json
 from fairalloc.models.tables import printable, width
@@ -87,6 +87,7 @@ def _run(options: argparse.Namespace) -> int:
     found = benchmarks.find_suite(suite)
     name = suite if isinstance(suite, str) and not is_in_file(suite) else found.id
     records = options.records or Path("results") / f"{name}.sqlite"
+    page = _beside(records)
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),
         memory_mb=options.memory_mb,
@@ -94,7 +95,6 @@ def _run(options: argparse.Namespace) -> int:
     )
     _say_what_is_not_computed(selected(found, options.case or ()).cases, methods)
     summary = benchmarks.run(suite, records, methods, options.case or (), setting)
-    page = records.with_suffix(".html")
     _show(summary)
     benchmarks.write_report(summary, page)
     emit(printable(f"records: {records}\nreport:  {page}\n{LOOK_FIRST}\n"))
@@ -187,13 +187,20 @@ def _report(options: argparse.Namespace) -> None:
         return
     if options.table or (options.format not in (None, "html") and options.output is None):
         text = benchmarks.report_text(summary, options.format, options.table)
-        written(text, options.output)
+        written(text, options.output and _beside(options.records, options.output))
         return
     if not options.format:
         _show(summary)
-    file = options.output or options.records.with_suffix(".html")
+    file = _beside(options.records, options.output)
     benchmarks.write_report(summary, file, options.format or "html")
     emit(printable(f"report:  {file}\n"))
+
+
+def _beside(records: Path, output: Path | None = None) -> Path:
+    """Where a report is written, by default beside the records; InstanceError where that is the file of the records."""
+    file = output or records.with_suffix(".html")
+    require(file.resolve() != records.resolve(), "the file of the records is", str(records), "the report would take its place")
+    return file
 
 
 def _newest() -> Path:

@@ -573,6 +573,8 @@ def test_without_a_file_the_newest_records_are_reported(tmp_path, monkeypatch, c
     assert asked == [Path("results/new.sqlite")]
     assert main(["bench", "report"]) == 0
     assert capsys.readouterr().out.endswith("report:  results/new.html\n")
+    assert main(["bench", "report", "--format", "csv", "-o", "results/../results/new.sqlite"]) == 2
+    assert Path("results/new.sqlite").read_bytes() == b"", "the report took the place of the records"
 
 
 def test_solved_means_that_the_median_repeat_is_a_success():

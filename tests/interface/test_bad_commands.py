@@ -133,6 +133,7 @@ COMMANDS = [
         ["bench", "run", "first", "--records", "{f}/png.json"],
         "{f}/png.json cannot be used as a records file: file is not a database",
     ),
+    (["bench", "run", "smoke", "--records", "{f}/r.html"], "the file of the records is '{f}/r.html', but the report would take"),
     (["theorems", "show", "--keep", "{f}"], "unrecognized arguments: --keep"),
     (["theorems", "export", "W.P4", "--size", ""], "unrecognized arguments: --size"),
     (["theorems", "verify", "--core"], "unrecognized arguments: --core"),
