@@ -1,6 +1,5 @@
 """How far a run is, on the error stream: a bar where it is a terminal, else a line now and then."""
 
-import sys
 import time
 from collections.abc import Callable
 from typing import Self
@@ -8,6 +7,8 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+
+from fairalloc.models.files.writing import say
 
 EVERY = 10.0  # seconds between two lines where there is no terminal
 
@@ -48,7 +49,7 @@ class Progress:
     def say(self, line: str) -> None:
         """A line where there is no terminal."""
         if self._shown and not self._terminal:
-            print(line, file=sys.stderr, flush=True)
+            say(line)
         self._said = self._clock()
 
 

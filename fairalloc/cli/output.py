@@ -4,15 +4,13 @@ A stream that cannot take what is written (a full disk, a reader that has gone) 
 interpreter would find out only after the command has ended.
 """
 
-import contextlib
 import io
 import os
 import sys
 from pathlib import Path
-from typing import TextIO
 
 from fairalloc.models.errors import FairallocError
-from fairalloc.models.files.writing import write_file
+from fairalloc.models.files.writing import abandon, say, write_file
 from fairalloc.models.tables import printable
 
 
@@ -50,10 +48,10 @@ def emit(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        _abandon(sys.stdout)
+        abandon(sys.stdout)
         raise ReaderGone from None
     except OSError as error:
-        _abandon(sys.stdout)
+        abandon(sys.stdout)
         raise Unwritable(f"standard output cannot be written: {error.strerror or error}") from None
 
 
@@ -66,15 +64,5 @@ def written(text: str, file: Path | None) -> None:
 
 
 def complain(sentence: str) -> None:
-    """Write one line to standard error; where that is impossible there is nobody to tell."""
-    try:
-        sys.stderr.write(printable(" ".join(f"fairalloc: {sentence}".split("\n"))) + "\n")
-        sys.stderr.flush()
-    except OSError:
-        _abandon(sys.stderr)
-
-
-def _abandon(stream: TextIO) -> None:
-    """Send what is left in the stream's buffer to nothing: it would fail again when the interpreter ends."""
-    with contextlib.suppress(OSError, ValueError):  # a stream that is no file has no number
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    """Write one line to standard error."""
+    say(printable(" ".join(f"fairalloc: {sentence}".split("\n"))))

@@ -4,8 +4,10 @@ import contextlib
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 from fairalloc.models.errors import InstanceError, shown
 
@@ -59,6 +61,20 @@ def _fill(new: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())  # until the disk has them
+
+
+def say(line: str) -> None:
+    """Write a line to standard error; where that is impossible there is nobody to tell."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        abandon(sys.stderr)
+
+
+def abandon(stream: TextIO) -> None:
+    """Send what is left in the stream's buffer to nothing: it would fail again when the interpreter ends."""
+    with contextlib.suppress(OSError, ValueError):  # a stream that is no file has no number
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextlib.contextmanager

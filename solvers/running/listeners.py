@@ -5,13 +5,14 @@
 3. While a solver in native code runs in a child, the parent repeats the last facts with the seconds so far (`tick`).
 """
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
+
+from fairalloc.models.files.writing import say
 
 EVERY = 1.0
 """Seconds between two lines, and before the first."""
@@ -81,7 +82,7 @@ def listening(progress: bool | Callable[[ProgressStep], object]) -> Iterator[Non
     if progress is False:
         yield
         return
-    token = _LISTENER.set(_Listener(_written if progress is True else progress, EVERY))
+    token = _LISTENER.set(_Listener((lambda step: say(f"fairalloc: {step}")) if progress is True else progress, EVERY))
     try:
         yield
     finally:
@@ -99,7 +100,3 @@ def heard(step: ProgressStep) -> None:
     if (listener := _LISTENER.get()) is not None:
         listener.now = step
         listener.tick()
-
-
-def _written(step: ProgressStep) -> None:
-    print(f"fairalloc: {step}", file=sys.stderr, flush=True)

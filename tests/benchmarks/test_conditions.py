@@ -20,6 +20,7 @@ from fairalloc.benchmarks.metrics import succeeded
 from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.models import Instance
 from fairalloc.runs.progress import EVERY, Progress
+from fairalloc.solvers.running import listeners
 
 HERE = Path(__file__)
 
@@ -138,6 +139,20 @@ def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch):
         for case in "abc":
             progress.step(f"highs {case}")
     assert said.getvalue().splitlines() == ["2 of 3 solves, about 6 s left: highs b"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_progress_that_nobody_can_read_ends_no_run(monkeypatch):
+    clock = count(0.0, 2 * EVERY)
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        with Progress(True, lambda: next(clock)) as progress:
+            progress.begin(3)
+            progress.step("highs a")
+        monkeypatch.setattr(listeners, "EVERY", 0.0)
+        with listeners.listening(True):
+            listeners.tell(method="highs", iteration=1)
+    assert progress._done == 1
 
 
 # ---- files ----------------------------------------------------------------------------------------------------------
