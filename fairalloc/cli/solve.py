@@ -209,10 +209,18 @@ def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
     yield "\n]\n"
 
 
+def _with_reason(result: Any) -> Any:
+    """A result, or in the place of an answer without a point why there is none."""
+    if not isinstance(result, Allocation) or result.has_point:
+        return result
+    why = NO_POINT.get(result.termination, "there is no allocation to show") + (f" ({result.message})" if result.message else "")
+    return Refused(result.instance.name, result.mechanism, why)
+
+
 def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
     """A row for each user and server that it may use."""
     yield csv_text([["instance", "mechanism", "method", "user", "server", "tasks", "error"]])
-    for result in results:
+    for result in map(_with_reason, results):
         if isinstance(result, Refused):
             yield csv_text([[result.instance, result.mechanism, "", "", "", "", result.error]])
             continue
@@ -222,11 +230,12 @@ def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
 
 
 def _latex(results: Iterable[Any], _: bool) -> Iterator[str]:
-    for result in results:
+    for result in map(_with_reason, results):
         if isinstance(result, Refused):
             yield "% " + _line(f"{result.instance}: {result.error}") + "\n"
         elif isinstance(result, Allocation):
-            title = f"{result.instance.name}, {result.mechanism} by {result.method}, residual {result.residual:.1e}"
+            judged = result.not_judged or f"residual {result.residual:.1e}"
+            title = f"{result.instance.name}, {result.mechanism} by {result.method}, {judged}"
             yield result.grid(title, result.instance.N).latex()
         else:
             yield result.grid(most=result.instance.N).latex()

@@ -374,6 +374,17 @@ def test_names_are_escaped_in_latex_and_csv(tmp_path, capsys):
     assert rows[5].startswith("{[}2cm] & ")
 
 
+@pytest.mark.parametrize("kind", ["csv", "latex"])
+def test_where_there_is_no_answer_csv_and_latex_say_why(tmp_path, capsys, kind):
+    document = copy.deepcopy(BASE)
+    document["users"][0]["min_tasks"] = 1000
+    (tmp_path / "none.json").write_text(json.dumps(document))
+    assert main(["solve", str(tmp_path / "none.json"), "--format", kind]) == 1
+    out = capsys.readouterr().out
+    assert "there is no allocation: nothing satisfies all constraints (no allocation satisfies the floors" in out
+    assert "nan" not in out
+
+
 def test_tables_are_as_wide_as_the_terminal(monkeypatch, capsys):
     widths = []
     for columns in ("60", "160"):
