@@ -110,7 +110,7 @@ def _suite(options: argparse.Namespace) -> Any:
         files = [Path(place)]
     elif glob.has_magic(place) or place.endswith(".json"):
         files = sorted(map(Path, glob.glob(place)))
-    elif options.mechanism and place in benchmarks.SUITES:
+    elif options.mechanism and benchmarks.find_suite(place):
         raise InstanceError(f"--mechanism is for instances in files, but the suite {place!r} has its own mechanisms")
     else:
         return place

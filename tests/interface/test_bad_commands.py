@@ -42,6 +42,7 @@ PYTHON = {
     "broken.py": "x = 1\ndef (\n",
     "fails.py": "x = 1\nx = x / 0\n",
     "binary.py": "\0",
+    "suite.py": "import fairalloc as fa\nsuite = fa.benchmarks.SUITES['smoke']\n",
     "things.py": """
         import fairalloc as fa
 
@@ -128,6 +129,7 @@ COMMANDS = [
         ["bench", "run", "first", "-m", "nb"],
         "--mechanism is for instances in files, but the suite 'first' has its own mechanisms",
     ),
+    (["bench", "run", "{f}/suite.py", "-m", "nb"], "but the suite '{f}/suite.py' has its own mechanisms"),
     (["bench", "run", "first", "--records", "{f}"], "{f} cannot be used as a records file: unable to open database file"),
     (
         ["bench", "run", "first", "--records", "{f}/png.json"],
