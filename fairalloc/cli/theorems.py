@@ -189,8 +189,9 @@ def _prove(options: argparse.Namespace) -> int:
     size = None if options.size is None else size_of(options.size)
     limit, judge = checked_limit(options.time_limit), options.judge is not None
     if options.certificate is not None:
-        if options.keep is not None or len(found := _asked(options, statements)) != 1:
-            raise InstanceError("--certificate is of one statement, and goes without --keep")
+        others = options.keep is not None or options.core or judge or options.format != "table"
+        if others or len(found := _asked(options, statements)) != 1:
+            raise InstanceError("--certificate is of one statement, and goes without --keep, --core, --judge and --format")
         (item,) = found.values()
         _certificate(options, item, size or smallest_size(item))
         return 0

@@ -136,6 +136,10 @@ COMMANDS = [
         "{f}/png.json cannot be used as a records file: file is not a database",
     ),
     (["bench", "run", "smoke", "--records", "{f}/r.html"], "the file of the records is '{f}/r.html', but the report would take"),
+    *(
+        (["theorems", "prove", "Z.C3", "--certificate", "{f}/c.json", *more], "goes without --keep, --core, --judge and --format")
+        for more in (["--format", "json"], ["--core"], ["--judge", "cvc5"])
+    ),
     (["theorems", "show", "--keep", "{f}"], "unrecognized arguments: --keep"),
     (["theorems", "export", "W.P4", "--size", ""], "unrecognized arguments: --size"),
     (["theorems", "verify", "--core"], "unrecognized arguments: --core"),
