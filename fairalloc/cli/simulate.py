@@ -72,6 +72,7 @@ def _simulate(options: argparse.Namespace) -> int:
     from fairalloc.simulation.study import study
 
     if options.list:
+        require(options.format == "table", "--format is", options.format, "--list writes a table")
         emit(report.listing(find_experiments(options.experiments)).text())
         return 0
     if options.keep is not None:

@@ -140,6 +140,7 @@ COMMANDS = [
         (["theorems", "prove", "Z.C3", "--certificate", "{f}/c.json", *more], "goes without --keep, --core, --judge and --format")
         for more in (["--format", "json"], ["--core"], ["--judge", "cvc5"])
     ),
+    (["simulate", "--list", "--format", "json"], "--format is 'json', but --list writes a table"),
     (["theorems", "show", "--keep", "{f}"], "unrecognized arguments: --keep"),
     (["theorems", "export", "W.P4", "--size", ""], "unrecognized arguments: --size"),
     (["theorems", "verify", "--core"], "unrecognized arguments: --core"),
