@@ -78,7 +78,7 @@ def add_commands(commands: Any) -> None:
     command = _action(actions, "export", text, _export)
     command.add_argument("--format", default="python", choices=["python", "latex", "bibtex", *PROOF_FORMS])
     command.add_argument("--coq", dest="format", action="store_const", const="coq", help="the same as --format coq")
-    add_search(command, "the search of a witness of each claim of your own; default: 10s", 10.0)
+    add_search(command, "the search of a witness of each claim of your own; default: 10s")
     _action(actions, "list", "ids of statements and misprints with status and words, one a line", _list)
     command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
     command.add_argument("--format", default="table", choices=[*FORMATS, "python"], help="python = the instances")
@@ -244,9 +244,12 @@ def _export(options: argparse.Namespace) -> None:
     options.named = [word for word in options.named if not is_in_file(word)]
     if claims and options.format in PROOF_FORMS:
         raise InstanceError(f"a claim of one's own has no certificate, which --format {options.format} writes")
+    limit = 10.0 if options.time_limit is None else checked_limit(options.time_limit)
     for claim in claims:
-        emit(claim_text(claim, options.format, checked_limit(options.time_limit), options.trials, options.seed or 0))
-    if claims and not options.named:
+        emit(claim_text(claim, options.format, limit, options.trials, options.seed or 0))
+    if not claims:
+        _check_not_searched(options, "claims of your own: name one as FILE.py:NAME")
+    elif not options.named:
         return
     if options.format in PROOF_FORMS:
         for item in _able(options, index().__contains__).values():
@@ -372,11 +375,16 @@ def _matrix(options: argparse.Namespace) -> None:
         made = property_matrix(mechanisms, asked, time_limit=limit, trials=options.trials, seed=options.seed or 0)
         emit(write_matrix([made], options.format))
         return
-    for name in ("time-limit", "seed", "trials"):
-        if getattr(options, name.replace("-", "_")) is not None:
-            raise InstanceError(f"--{name} is about cells that are searched: name them by --mechanism or --property")
+    _check_not_searched(options, "cells that are searched: name them by --mechanism or --property")
     recorded = recorded_matrices(*known_cells())
     emit(write_matrix(recorded, options.format, printed_tables(recorded[0])))
+
+
+def _check_not_searched(options: argparse.Namespace, what: str) -> None:
+    """InstanceError where an option of a search is given, and there is none."""
+    for name in ("time-limit", "seed", "trials"):
+        if getattr(options, name.replace("-", "_")) is not None:
+            raise InstanceError(f"--{name} is about {what}")
 
 
 def _in_files(files: Iterable[str], read: Callable[[str], Mapping[str, T]]) -> dict[str, T]:

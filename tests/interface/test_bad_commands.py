@@ -141,6 +141,7 @@ COMMANDS = [
         for more in (["--format", "json"], ["--core"], ["--judge", "cvc5"])
     ),
     (["simulate", "--list", "--format", "json"], "--format is 'json', but --list writes a table"),
+    (["theorems", "export", "P.T2.pareto", "--seed", "3"], "--seed is about claims of your own: name one as FILE.py:NAME"),
     (["theorems", "show", "--keep", "{f}"], "unrecognized arguments: --keep"),
     (["theorems", "export", "W.P4", "--size", ""], "unrecognized arguments: --size"),
     (["theorems", "verify", "--core"], "unrecognized arguments: --core"),
