@@ -8,6 +8,7 @@ from fairalloc.analysis.explorer import explorer_page
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit, written
 from fairalloc.formulations import mechanism
+from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable
 
 MECHANISMS = ("uniform", "drfh", "tsf", "nb", "ps-dsf")
@@ -31,6 +32,8 @@ def add_commands(commands: Any) -> None:
 def _explore(options: argparse.Namespace) -> None:
     instance = arguments.instance_given(options)
     named = list(map(arguments.mechanism_named, options.mechanism or MECHANISMS))
+    if options.output is not None:
+        check_writable(options.output)  # now, and not after the answers
     slider = [] if options.mechanism else [mechanism("alpha-pf-vds", alpha=alpha) for alpha in ALPHAS]
     limits = {"accuracy": options.accuracy, "time_limit": options.time_limit}
     found = compare(instance, [*named, *slider], properties=options.property or PROPERTIES, **limits)

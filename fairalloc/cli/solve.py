@@ -20,6 +20,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, said
 from fairalloc.models.files.jsonio import allocation_document
+from fairalloc.models.files.writing import check_writable
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid, csv_text, printable
 from fairalloc.solvers import METHODS, solve
@@ -109,6 +110,8 @@ def _solve(options: argparse.Namespace) -> int:
     checked_limit(options.time_limit)
     checked_threads(options.threads)
     items = [arguments.mechanism_named(word).configure(**values) for word in options.mechanism or [arguments.DEFAULT]]
+    for file in options.plot:  # now, and not after the solves
+        _check_figure(file)
     read = lru_cache(maxsize=1)(arguments.instance_named)  # once for all mechanisms, as standard input must be
 
     def computed(name: Any, item: Mechanism) -> Allocation:
@@ -311,12 +314,18 @@ FORMATS: dict[str, Callable[[Iterable[Any], bool], Iterator[str]]] = {
 }
 
 
+def _check_figure(file: str) -> None:
+    from fairalloc.analysis.plots.panels import ENDINGS
+
+    if Path(file).suffix.lower() not in ENDINGS:
+        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(ENDINGS)}")
+    check_writable(file)
+
+
 def write_figure(allocations: Sequence[Allocation], file: str) -> None:
     """Write the allocations, one below the other, as SVG, PNG or PDF; one sentence where that is impossible."""
     from fairalloc.analysis.plots import bars, panels, style
 
-    if Path(file).suffix.lower() not in panels.ENDINGS:
-        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(panels.ENDINGS)}")
     if not 1 <= len(allocations) <= PANELS:
         raise NotApplicable(f"{file} is not written: a figure shows 1 to {PANELS} allocations, but there are {len(allocations)}")
     sizes = [bars.size(allocation) for allocation in allocations]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fairalloc as fa
+from fairalloc.cli import explore as cli_explore
 from fairalloc.cli import main
 from fairalloc.runs import objects
 
@@ -66,6 +67,12 @@ def test_a_trace_or_log_that_a_method_does_not_keep_is_said(option, sentence):
 
     assert sentence in fa.solve(WANG, "drfh", nothing, **{option: True}).message
     assert sentence not in fa.solve(WANG, "drfh", "highs", **{option: True}).message or option == "trace"
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_the_answers(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cli_explore, "compare", lambda *_, **__: pytest.fail("it was computed"))
+    assert main(["explore", "wang-fig2", "-o", str(tmp_path / "none" / "page.html")]) == 2
+    assert "cannot be written: No such file or directory" in capsys.readouterr().err
 
 
 def test_a_name_that_is_nearly_an_argument_is_named():

@@ -142,6 +142,8 @@ COMMANDS = [
     ),
     (["simulate", "--list", "--format", "json"], "--format is 'json', but --list writes a table"),
     (["theorems", "export", "P.T2.pareto", "--seed", "3"], "--seed is about claims of your own: name one as FILE.py:NAME"),
+    (["solve", "wang-fig2", "--plot", "x.txt"], "--plot is 'x.txt', but the name of a figure ends in .svg, .png, .pdf"),
+    (["solve", "wang-fig2", "--plot", "{f}/none/x.svg"], "'{f}/none/x.svg' cannot be written: No such file or directory"),
     (["theorems", "show", "--keep", "{f}"], "unrecognized arguments: --keep"),
     (["theorems", "export", "W.P4", "--size", ""], "unrecognized arguments: --size"),
     (["theorems", "verify", "--core"], "unrecognized arguments: --core"),
