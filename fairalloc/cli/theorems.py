@@ -197,15 +197,17 @@ def _prove(options: argparse.Namespace) -> int:
         return 0
     verdicts = []
     asked = _able(options, lambda name: not without_formulas(statements[name], size or smallest_size(statements[name])))
-    for item in asked.values():
-        verdicts.append(verdict := prove(item, size, limit, core=options.core, judge=judge))
-        if options.format != "json":
-            emit(f"{item.id}: {item.text}\n  {machine_line(document(verdict))}\n")
-            emit("" if verdict.case is None else f"{verdict.case.code()}\n")
+    try:
+        for item in asked.values():
+            verdicts.append(verdict := prove(item, size, limit, core=options.core, judge=judge))
+            if options.format != "json":
+                emit(f"{item.id}: {item.text}\n  {machine_line(document(verdict))}\n")
+                emit("" if verdict.case is None else f"{verdict.case.code()}\n")
+    finally:  # also where it is interrupted
+        if options.keep is not None:
+            keep(verdicts, options.keep)
     if options.format == "json":
         emit(json.dumps([document(verdict) for verdict in verdicts], indent=1) + "\n")
-    if options.keep is not None:
-        keep(verdicts, options.keep)
     return int(any(verdict.verdict != "proved" for verdict in verdicts))
 
 
@@ -351,6 +353,8 @@ def _verify(options: argparse.Namespace) -> int:
     try:
         findings = verify(chosen.values(), options.time_limit, options.seed or 0, options.jobs, store, tell=tell, **limits)
     except KeyboardInterrupt:
+        if options.keep is not None:
+            write_witnesses(statements, told.values(), options.keep)
         if options.format == "table":
             emit(_ending(chosen, told))
         raise

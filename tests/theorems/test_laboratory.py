@@ -47,12 +47,15 @@ from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.search.steps import measure
 from fairalloc.theorems.search.witnesses import (
     WitnessRecord,
+    kept_witnesses,
     on_record,
     packaged,
     verify_witness,
     witnesses_of,
     write_witnesses,
 )
+from fairalloc.theorems.smt import prove as machine
+from fairalloc.theorems.smt.record import MachineVerdict, kept_proofs
 from fairalloc.theorems.statement import Finding, Statement, parse_finding, verdict_document
 from fairalloc.theorems.status import Status
 
@@ -714,6 +717,26 @@ def test_a_file_that_cannot_be_kept_is_refused_before_the_search(action, file, s
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert said.err.startswith(f"fairalloc: --keep: {sentence}")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == texts
+
+
+@pytest.mark.parametrize("action", ["verify", "prove"])
+def test_what_was_found_before_an_interrupt_is_kept(action, monkeypatch, tmp_path):
+    file, asked = tmp_path / "kept.json", iter([MachineVerdict("P.T2.sharing", (2, 2, 2), "proved", "proved")])
+
+    def search(*_, tell, **__):
+        tell(Finding("W.P4", Status.NOT_REFUTED, "nothing was found", 7, {}))
+        raise KeyboardInterrupt
+
+    def decide(*_, **__):
+        if one := next(asked, None):
+            return one
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli_theorems, "verify", search)
+    monkeypatch.setattr(machine, "prove", decide)
+    words = ["--id", "W.P4"] if action == "verify" else ["P.T2.sharing", "W.P4"]
+    assert main(["theorems", action, *words, "--keep", str(file)]) == 130
+    assert len(kept_proofs(file) if action == "prove" else kept_witnesses(file).searched) == 1
 
 
 def test_before_the_search_no_file_is_made(monkeypatch, tmp_path):
