@@ -1,4 +1,4 @@
-"""How far a run is, on the error stream: a bar where it is a terminal, else a line now and then."""
+"""How far a run is, on the error stream: a bar where a terminal can draw one, else a line now and then."""
 
 import time
 from collections.abc import Callable
@@ -19,8 +19,8 @@ class Progress:
     def __init__(self, shown: bool = True, clock: Callable[[], float] = time.monotonic, what: str = "solves") -> None:
         console = Console(stderr=True)
         columns = (TextColumn("{task.description:42.42}"), BarColumn(24), MofNCompleteColumn(), TimeRemainingColumn())
-        self._shown, self._clock, self._terminal = shown, clock, console.is_terminal
-        self._bar = Bar(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
+        self._shown, self._clock, self._terminal = shown, clock, console.is_terminal and not console.is_dumb_terminal
+        self._bar = Bar(*columns, console=console, transient=True, disable=not (shown and self._terminal))
         self._task: TaskID | None = None
         self._done, self._total, self._what = 0, 0, what
         self._said = self._began = clock()

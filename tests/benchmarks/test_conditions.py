@@ -131,7 +131,10 @@ def test_several_at_a_time_have_cores_of_their_own_and_the_report_says_so(tmp_pa
     assert "2 solves at a time on cores of their own" in summary.limits
 
 
-def test_without_a_terminal_there_is_a_line_now_and_then(monkeypatch):
+@pytest.mark.parametrize("terminal", [{}, {"FORCE_COLOR": "1", "TERM": "dumb"}])
+def test_without_a_terminal_that_draws_there_is_a_line_now_and_then(monkeypatch, terminal):
+    for name, value in terminal.items():
+        monkeypatch.setenv(name, value)
     said, clock = io.StringIO(), count(0.0, 0.6 * EVERY)
     monkeypatch.setattr(sys, "stderr", said)
     with Progress(True, lambda: next(clock)) as progress:
