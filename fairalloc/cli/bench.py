@@ -22,7 +22,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.examples import traces
-from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, parse_json
+from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, read_json
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
@@ -127,8 +127,8 @@ def _suite(options: argparse.Namespace) -> Any:
 def _is_instance(file: Path) -> bool:
     """Whether a file in a folder is solved: one that says that it is something else is left out with a sentence."""
     try:
-        document = parse_json(file.read_text(encoding="utf-8"), str(file))
-    except (InstanceError, OSError, ValueError):
+        document = read_json(file)
+    except InstanceError:
         return True  # its case says what is wrong with it
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema not in INSTANCE_SCHEMAS:

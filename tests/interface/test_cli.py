@@ -396,6 +396,7 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     fa.write_instance(one, "one.json")
     Path("old.json").write_text(Path("one.json").read_text().replace("fairalloc-instance/2", "fairalloc-instance/1"))
     fa.write_allocation(fa.solve(one, "drfh"), "answer.json")
+    Path("answer.json").write_text("\ufeff" + Path("answer.json").read_text(), encoding="utf-8")
     ask = ["bench", "run", ".", "-m", "drfh", "-m", "nb", "--method", "highs", "--repeats", "1", "--records", "r.sqlite"]
     assert main(ask) == 0
     said = capsys.readouterr()
