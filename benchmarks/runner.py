@@ -133,7 +133,6 @@ def measure(
         store.add_run(_now(), plan.name, about, [job.key for job in jobs])
         done = store.keys()
         left = [job for job in jobs if job.key not in done]
-        progress.begin(len(left))
         wanted = {job.key for job in jobs}  # the file may hold rows of other cases with these names
         ladder = _Ladder(plan.suite, [record for record in store.records() if record.key in wanted])
 
@@ -147,6 +146,7 @@ def measure(
             if job.method == UNDEFINED:  # a row that says why the case has no solves
                 store.add(_record(job, {"termination": described[job.case].cause, "message": described[job.case].undefined}))
         by_key = {job.key: job for job in left if job.method != UNDEFINED}
+        progress.begin(len(by_key))
         for task, answer in pool.answers(_task(plan, job) for job in _climbed(by_key.values(), ladder, keep)):
             keep(by_key[task.label], _outcome(by_key[task.label], answer))
     return len(jobs) - len(left), len(left)

@@ -22,6 +22,7 @@ from fairalloc.models import Allocation
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.models.files.jsonio import instance_document, write_json
+from fairalloc.runs.progress import Progress
 from fairalloc.solvers import METHODS, solve
 
 
@@ -398,7 +399,10 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     fa.write_allocation(fa.solve(one, "drfh"), "answer.json")
     Path("answer.json").write_text("\ufeff" + Path("answer.json").read_text(), encoding="utf-8")
     ask = ["bench", "run", ".", "-m", "drfh", "-m", "nb", "--method", "highs", "--repeats", "1", "--records", "r.sqlite"]
+    steps: list[int] = []
+    monkeypatch.setattr(Progress, "begin", lambda _, total: steps.append(total))
     assert main(ask) == 0
+    assert steps == [2], "what has no solves is no step"
     said = capsys.readouterr()
     assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/2'" in said.err
     assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
