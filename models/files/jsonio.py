@@ -135,8 +135,9 @@ def parse_instance(document: Any) -> Instance:
     names = [s["name"] for s in servers]
     named = {name for name in names if isinstance(name, str)}
     for server in servers:
-        count = server.get("count", 1)
-        require(not isinstance(count, str), f"the count of server {server['name']!r} is", count, "it must be a JSON integer")
+        count, capacity, name = server.get("count", 1), server["capacity"], server["name"]
+        require(not isinstance(count, str), f"the count of server {name!r} is", count, "it must be a JSON integer")
+        require(isinstance(capacity, list), f"the capacity of server {name!r} is", capacity, "it must be a list of numbers")
     for user in users:
         about = f"the demands of user {user['name']!r} are"
         require(_vectors(user["demands"]), about, user["demands"], "they must be a list of vectors")

@@ -220,6 +220,11 @@ DOCUMENTS = [
     ("json user no name", lambda: instance_with(at("users", 0, "name", GONE)), "user 1 has no field 'name'"),
     ("json server no cap", lambda: instance_with(at("servers", 0, "capacity", GONE)), "server 's1' has no field 'capacity'"),
     (
+        "json capacity by name",
+        lambda: instance_with(at("servers", 0, "capacity", {"r1": 1, "r2": 1})),
+        "the capacity of server 's1' is {'r1': 1, 'r2': 1}, but it must be a list of numbers",
+    ),
+    (
         "json count '2'",
         lambda: instance_with(at("servers", 0, "count", "2")),
         "the count of server 's1' is '2', but it must be a JSON integer",
