@@ -396,13 +396,14 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     one = fa.Instance([[1]], [[2]])
     fa.write_instance(one, "one.json")
     Path("old.json").write_text(Path("one.json").read_text().replace("fairalloc-instance/2", "fairalloc-instance/1"))
+    Path("wrong.json").write_text(Path("one.json").read_text().replace('"weight": 1', '"weight": -1'))
     fa.write_allocation(fa.solve(one, "drfh"), "answer.json")
     Path("answer.json").write_text("\ufeff" + Path("answer.json").read_text(), encoding="utf-8")
     ask = ["bench", "run", ".", "-m", "drfh", "-m", "nb", "--method", "highs", "--repeats", "1", "--records", "r.sqlite"]
     steps: list[int] = []
     monkeypatch.setattr(Progress, "begin", lambda _, total: steps.append(total))
     assert main(ask) == 0
-    assert steps == [2], "what has no solves is no step"
+    assert steps == [2], "a case without an instance is no step"
     said = capsys.readouterr()
     assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/2'" in said.err
     assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
