@@ -137,7 +137,7 @@ def parse_instance(document: Any) -> Instance:
     for server in servers:
         count, capacity, name = server.get("count", 1), server["capacity"], server["name"]
         require(not isinstance(count, str), f"the count of server {name!r} is", count, "it must be a JSON integer")
-        require(isinstance(capacity, list), f"the capacity of server {name!r} is", capacity, "it must be a list of numbers")
+        require(not isinstance(capacity, dict), f"the capacity of server {name!r} is", capacity, "it must be a list of numbers")
     for user in users:
         about = f"the demands of user {user['name']!r} are"
         require(_vectors(user["demands"]), about, user["demands"], "they must be a list of vectors")
