@@ -168,7 +168,7 @@ EXPERIMENTS = (
                 "", "PS-DSF improves the utilisation of the last two classes of servers more significantly.", _last_classes
             ),
         ),
-        compare=only(*_uses("all", "A and B", "C and D"), *(f"{name}, {k}" for k in "CD" for name in RESOURCES), *FACTS),
+        compare=only(*_uses("all", "A and B", "C and D"), *(f"{name}, {k}" for k in "CD" for name in RESOURCES)),
         panels=figure(
             *(bars([f"{name}, {group}" for group in ("all", *"CD")], name, "part in use", ("all", *"CD")) for name in RESOURCES)
         ),
