@@ -63,9 +63,8 @@ def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool =
 def _mean(log: Log, times: Sequence[float] | Floats, by_user: bool) -> Floats:
     """(T, N, R) mean resource that users take, or (T, K, R) that is taken of classes."""
     bounds = numbers(times, "times", 1)
-    require(
-        len(bounds) > 1 and np.all(np.diff(bounds) > 0), "times is", times, "it must be at least two ascending numbers of seconds"
-    )
+    ascending = len(bounds) > 1 and bool(np.all(np.diff(bounds) > 0))
+    require(ascending, "times is", times, "it must be at least two ascending numbers of seconds")
     size = len(log.workload.users) if by_user else len(log.cluster.counts)
     if isinstance(log, FluidLog):
         return _mean_of_steps(log, bounds, by_user, size)

@@ -136,7 +136,7 @@ def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
         columns |= {f"{resource} fragmented on {name}": pieces[:, k, r] for k, name in enumerate(cluster.names)}
     columns["Jain's index"] = jain_over_time(log, bounds)
     deficits = share_deficits(log, bounds[1:])
-    columns |= {"largest share deficit": deficits.max(axis=1, initial=0.0)}
+    columns["largest share deficit"] = deficits.max(axis=1, initial=0.0)
     columns["mean share deficit"] = deficits.sum(axis=1) / max(len(log.workload.users), 1)
     ends = log.completed[np.isfinite(log.completed)]
     columns["jobs completed"] = np.histogram(-ends, -bounds[::-1])[0][::-1]  # the end of one is in it

@@ -257,9 +257,10 @@ class _Simulation:
     def _asked_again(self, order: list[tuple[float, int]], ready: set[int]) -> list[tuple[float, int]]:
         """The heap where users whose next job has no room any more, and may be another one, have the bound of their priority."""
         shape, following = self.state.shape, self.following
-        again = [m for _, m in order if m in following and shape[following[m]] not in ready]
-        gone = set(again)
-        order = [pair for pair in order if pair[1] not in gone] + [(self.scheduler.priority(self.state, m), m) for m in again]
+        again = {m for _, m in order if m in following and shape[following[m]] not in ready}
+        if not again:
+            return order
+        order = [pair for pair in order if pair[1] not in again] + [(self.scheduler.priority(self.state, m), m) for m in again]
         heapq.heapify(order)
         return order
 
