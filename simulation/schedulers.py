@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.state import NOWHERE, TaskState
@@ -132,9 +133,8 @@ class Slots(Scheduler):
 
     id = "slots"
 
-    def __init__(self, per_maximum: int = 14, one_each: bool = False) -> None:
-        if not isinstance(per_maximum, int) or per_maximum < 1:
-            raise InstanceError(f"per_maximum is {shown(per_maximum)}, but it must be a positive integer")
+    @checked
+    def __init__(self, per_maximum: Count = 14, one_each: bool = False) -> None:
         self.per_maximum, self.one_each = per_maximum, one_each
 
     def sizes(self, demand: Floats, capacities: Floats) -> tuple[Floats, Floats]:
@@ -291,7 +291,7 @@ def _ticks(time: float) -> int:
     return above * TICKS // below
 
 
-class FinishTimeFair(BestFitDRFH):
+class FinishTimeFair(FIFO):
     """The user whose next job is behind most, as Themis (Mahajan et al., NSDI 2020) serves, here without taking tasks back.
 
     A job that starts now has finish-time fairness 1 + (now - arrival) / T at best, where T is its `fair_durations` (metrics.py):
@@ -309,8 +309,6 @@ class FinishTimeFair(BestFitDRFH):
         alone = (Fraction(time) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each)
         self._alone = [seconds.as_integer_ratio() for seconds in alone]
         self._arrival = [*map(_ticks, jobs.arrival.tolist())]
-
-    priority = FIFO.priority
 
     def job_priority(self, state: TaskState, user: int, job: int) -> Any:  # noqa: ARG002
         """Of the next job, as it arrived first; rounded down far below a tick, so that equal ones are equal."""

@@ -23,6 +23,7 @@ from fairalloc.simulation.workload import Cluster, Workload
 DIGITS = 15  # of the largest machine
 LONGEST = 1 << 12  # bits of a common multiple of all weights; where they have more, shares are compared as floats
 CLOSE = 1e-9  # H(i, l) that differ by less are compared in rationals
+AT_ONCE = 64  # starts after which machines with room are counted, at most
 NOWHERE = -1  # the machine of a task that no machine has room for
 DOWN = -1  # the room of a machine that is down: less than any task takes
 
@@ -96,14 +97,13 @@ class TaskState:
         self.used = [[0] * Q for _ in range(N)]
         self._ranks: list[float | None] = [0] * N
         self.waiting, self.job_rank = [0] * len(workload), list[int]()
-        self._first: list[int] = (self.sizes > 0).argmax(axis=1).tolist()  # resource 1 of (9), of each shape
+        first = (self.sizes > 0).argmax(axis=1)  # resource 1 of (9), of each shape
         share, scale = np.array(total, dtype=float), np.zeros((Q, Q))
-        self._scale: list[list[float]] = np.divide(share[:, None], share, out=scale, where=share > 0).tolist()
-        self._ratio = [  # D_r / D_1 in shares of the cluster
-            [size[r] / size[q] * self._scale[q][r] if size[q] else 0.0 for r in range(Q)]
-            for size, q in zip(self.size, self._first, strict=True)
-        ]
-        self._spread = [sum(ratio) for ratio in self._ratio]
+        np.divide(share[:, None], share, out=scale, where=share > 0)
+        of = self.sizes[np.arange(len(first)), first][:, None]
+        ratio = np.divide(self.sizes, of, out=np.zeros(self.sizes.shape), where=of > 0) * scale[first]  # D_r / D_1 in shares
+        self._first, self._scale, self._ratio = first.tolist(), scale.tolist(), ratio.tolist()
+        self._spread = ratio.sum(axis=1).tolist()
         self.waits = np.zeros(len(self.sizes), dtype=bool)
         self.look_for_room([], set())
 
@@ -124,32 +124,51 @@ class TaskState:
 
     def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
-        self._started = array("q")
+        self._started, self._since, self._hosts = array("q"), list[tuple[int, list[int]]](), dict[int, Hosts]()
         self._freed = np.array(sorted(freed), dtype=np.intp)
-        self._only = int(self._freed[0]) if len(freed) == 1 else None
-        found = ((f, self._within(f, self.size[f], self._every, self.room)) for f in new)
-        self._hosts = {f: Hosts(self._every, there, 0) for f, there in found if there.any()}
-        shapes = self.waits.nonzero()[0]
-        sizes, room = self._columns[:, shapes, None], self.room[:, self._freed]
-        machines = self._within(shapes[:, None], sizes, self._freed, room).sum(axis=1)
-        kept = machines.nonzero()[0]
-        counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
-        self._open = np.concatenate([shapes[kept], np.array([*self._hosts], dtype=np.intp)])
-        self._machines = np.concatenate([machines[kept], np.array(counts, dtype=np.intp)])
+        self._only = min(freed) if len(freed) == 1 and not new else None
+        self._open = self.waits.nonzero()[0]
         self._open_sizes = self._columns[:, self._open]
+        if self._only is None:
+            sizes, room = self._open_sizes[:, :, None], self.room[:, self._freed]
+            waiting = self._within(self._open[:, None], sizes, self._freed, room).sum(axis=1)
+            found = ((f, self._within(f, self.size[f], self._every, self.room)) for f in new)
+            self._hosts = {f: Hosts(self._every, there, 0) for f, there in found if there.any()}
+            counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
+            self._open = np.concatenate([self._open, np.array([*self._hosts], dtype=np.intp)])
+            self._machines = np.concatenate([waiting, np.array(counts, dtype=np.intp)])
+        self._without_room()
         return [*self._open.tolist()]
 
     def started(self, shape: int, server: int) -> list[int]:
-        """The shapes whose last machine with room was this one, on which a task of a shape has just started."""
+        """The shapes that have no machine with room any more, now that a task of a shape has started on a machine.
+
+        A start takes the room on one machine. So those of all shapes are counted when one may have lost its last.
+        """
         self._started.append(server)
-        left = self.room[:, server]
-        there = self._within(self._open, self._open_sizes, server, left)
-        if there.all():
+        if self._only is not None:
+            return self._without_room()
+        self._since.append((shape, self.room[:, server].tolist()))
+        if len(self._since) < self._fewest:
             return []
-        self._machines -= self._within(self._open, self._open_sizes, server, left + self.sizes[shape]) & ~there
-        kept = self._machines.nonzero()[0]
-        gone: list[int] = self._open[self._machines == 0].tolist()
-        self._open, self._machines, self._open_sizes = self._open[kept], self._machines[kept], self._open_sizes[:, kept]
+        shapes, rooms = zip(*self._since, strict=True)
+        servers, left = np.array(self._started[-len(shapes) :]), np.array(rooms).T
+        of, sizes = self._open[:, None], self._open_sizes[:, :, None]
+        there, before = (self._within(of, sizes, servers, room) for room in (left, left + self._columns[:, shapes]))
+        self._machines -= (before & ~there).sum(axis=1)
+        self._since.clear()
+        return self._without_room()
+
+    def _without_room(self) -> list[int]:
+        """The shapes that have no machine with room; those that have one are kept."""
+        if self._only is not None:
+            kept = self._within(self._open, self._open_sizes, self._only, self.room[:, self._only])
+        else:
+            kept = self._machines > 0
+            self._machines = self._machines[kept]
+            self._fewest = self._machines.min(initial=AT_ONCE)
+        gone: list[int] = self._open[~kept].tolist()
+        self._open, self._open_sizes = self._open[kept], self._columns[:, self._open[kept]]
         return gone
 
     def _within(self, shapes: Any, sizes: Any, servers: Any, room: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -205,7 +224,7 @@ class TaskState:
     def best_fit(self, job: int, at: Any = None) -> int:
         """Of `machines`, or of those at some places there, the first with the least H(i, l), without rounding; -1 of none."""
         shape = self.shape[job]
-        if self._only is not None and shape not in self._hosts:
+        if self._only is not None:
             return self._only if self.fits(shape, self._only) else NOWHERE
         hosts = self._hosts_of(shape)
         servers = hosts.servers
@@ -220,7 +239,7 @@ class TaskState:
         if least == math.inf:
             return NOWHERE
         near = fitness <= least + CLOSE * (1.0 + least + self._spread[shape])
-        if np.count_nonzero(near) == np.count_nonzero(fitness == least):
+        if (close := np.count_nonzero(near)) == 1 or close == np.count_nonzero(fitness == least):
             return int(servers[first])
         unlike = np.sort(np.unique(fitness[near], return_index=True)[1])
         alike: list[int] = servers[near][unlike].tolist()

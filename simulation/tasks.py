@@ -218,19 +218,23 @@ class _Simulation:
         heapq.heapify(order)
         self.following: dict[int, int] = {}
         groups: dict[tuple[int, int], int] = {}
+        asked: dict[int, int] = {}  # user -> the job that the scheduler was asked for since the last start
         while order and ready:
             bound, n = order[0]
             j = self._next_job(n, ready)
             if j is None:
                 heapq.heappop(order)
                 continue
-            if self.by_job and (priority := scheduler.job_priority(state, n, j)) > bound:
-                heapq.heapreplace(order, (priority, n))
-                if order[0][1] != n:
-                    continue
-            s, full = scheduler.server(state, j), [state.shape[j]]
+            if self.by_job and asked.get(n) != j:  # once for each start: what always rises would be asked without end
+                asked[n] = j
+                if (priority := scheduler.job_priority(state, n, j)) > bound:
+                    heapq.heapreplace(order, (priority, n))
+                    if order[0][1] != n:
+                        continue
+            s, full = self._machine(j), [state.shape[j]]
             if s != NOWHERE:
                 self._start(j, n, s, groups)
+                asked.clear()
                 heapq.heapreplace(order, (scheduler.priority(state, n), n))
                 full = state.started(state.shape[j], s)
             if full:  # no machine has room for these shapes
@@ -264,14 +268,18 @@ class _Simulation:
         heapq.heapify(order)
         return order
 
+    def _machine(self, j: int) -> int:
+        """The machine that the scheduler chooses for a task of a job, or NOWHERE."""
+        s, machines = self.scheduler.server(self.state, j), len(self.state.server_class)
+        if not (isinstance(s, int | np.integer) and NOWHERE <= s < machines):
+            raise InstanceError(f"the scheduler chose machine {shown(s)} for a task of job {j}, but there are {machines}")
+        if s != NOWHERE and not self.state.fits(self.state.shape[j], s):
+            raise InstanceError(f"the scheduler chose machine {s} for a task of job {j}, which has no room for it")
+        return s
+
     def _start(self, j: int, n: int, s: int, groups: dict[tuple[int, int], int]) -> None:
         """One task starts."""
         state, f = self.state, self.state.shape[j]
-        machines = len(state.server_class)
-        if not (isinstance(s, int | np.integer) and 0 <= s < machines):
-            raise InstanceError(f"the scheduler chose machine {shown(s)} for a task of job {j}, but there are {machines}")
-        if not state.fits(f, s):
-            raise InstanceError(f"the scheduler chose machine {s} for a task of job {j}, which has no room for it")
         state.take(n, f, s, 1)
         self.scheduler.changed(state, n, f, 1)
         groups[j, s] = groups.get((j, s), 0) + 1

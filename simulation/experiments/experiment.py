@@ -123,12 +123,8 @@ class Measured:
         return Check(f"{one} less {other}, {name}", self.gaps(one, other, name), by, **about)
 
 
-Ranges = Mapping[str, tuple[float, float]]
-"""Of numbers by name, from the one to the other."""
-
-
-def within(label: str, ranges: Ranges, **about: Any) -> Callable[[Measured], list[Check]]:
-    """That numbers of a competitor lie in ranges, with other attributes of Check."""
+def within(label: str, ranges: Mapping[str, tuple[float, float]], **about: Any) -> Callable[[Measured], list[Check]]:
+    """That numbers of a competitor, by name, lie in ranges, from the one to the other; with other attributes of Check."""
     return lambda measured: [measured.check(label, name, low, high, **about) for name, (low, high) in ranges.items()]
 
 
@@ -187,11 +183,9 @@ class Outcomes:
 
     @cached_property
     def by_variant(self) -> dict[str, dict[str, Judged]]:
-        """Of each claim by its id: variant -> what it is there."""
-        return {
-            self.experiment.claim_id(claim): {name: claim.judged(part) for name, part in self.variants.items()}
-            for claim in self.experiment.claims
-        }
+        """Of each claim by its id, such as "W.Fig7.small": variant -> what it is there."""
+        named = {f"{self.experiment.id}.{claim.name}".removesuffix("."): claim for claim in self.experiment.claims}
+        return {key: {name: claim.judged(part) for name, part in self.variants.items()} for key, claim in named.items()}
 
     @cached_property
     def judged(self) -> dict[str, Judged]:
@@ -264,7 +258,3 @@ class Experiment:
 
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"
-
-    def claim_id(self, claim: PaperClaim) -> str:
-        """Such as "W.Fig7.small"; that of the experiment where it has one claim."""
-        return f"{self.id}.{claim.name}" if claim.name else self.id

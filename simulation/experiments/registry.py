@@ -26,10 +26,8 @@ def all_experiments() -> dict[str, Experiment]:
             for item in import_module(name).EXPERIMENTS:
                 if found.setdefault(item.id, item) is not item:
                     raise ValueError(f"two experiments have the id {item.id!r}")
-    return dict(sorted(found.items(), key=lambda pair: [int(part) if part.isdigit() else part for part in PARTS.split(pair[0])]))
-
-
-PARTS = re.compile(r"([0-9]+)")  # of an id: K.Fig10 comes after K.Fig9
+    in_order = sorted(found, key=lambda name: [int(w) if w.isdigit() else w for w in re.split("([0-9]+)", name)])  # 10 after 9
+    return {name: found[name] for name in in_order}
 
 
 def find_experiments(wanted: Sequence[str | Experiment]) -> list[Experiment]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fairalloc.models.arguments import Duration, Processes, check_fields
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
@@ -30,8 +30,6 @@ from fairalloc.simulation.experiments.registry import all_experiments, find_expe
 from fairalloc.simulation.experiments.trial import Trial, TrialResult
 from fairalloc.simulation.workloads import default_workload
 
-SIZES = ("small", "full")
-
 LONGEST = 8 * 3600.0  # seconds that one trial may take
 
 
@@ -41,7 +39,7 @@ class RunSetting:
 
     Attributes
     ----------
-    size : one of SIZES
+    size : "small" or "full"
     workload : id; "" = the first one of the experiment whose samples are there
     competitors : ids with parameters, FILE.py:NAME, or objects; () = those of the experiment (competitors.py)
     seeds : () = those of the size
@@ -51,7 +49,7 @@ class RunSetting:
     settings : other values of settings of the size, such as {"share": 0.25}
     """
 
-    size: str = "full"
+    size: Literal["small", "full"] = "full"
     workload: str = ""
     competitors: tuple[Any, ...] = ()
     seeds: tuple[int, ...] = ()
@@ -62,8 +60,6 @@ class RunSetting:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.size not in SIZES:
-            raise UnknownName(no_such("size", self.size, SIZES))
         if self.scheduler and self.jobs != 1:
             raise InstanceError(f"jobs is {self.jobs}, but with a scheduler its workers say how many trials run at a time")
 
@@ -122,7 +118,7 @@ def _variants(size: Size, setting: RunSetting, workload: str, real: bool) -> Ite
     """Of each variant its name, workload and settings as JSON; those of another workload where that of the run is real."""
     for name, settings in size.variants.items():
         if real or "workload" not in settings:
-            given = {**size.settings, **setting.settings, **settings}
+            given = {**size.settings, **settings, **setting.settings}
             place = given.pop("workload", workload)
             yield name, place, json.dumps(given, sort_keys=True)
 

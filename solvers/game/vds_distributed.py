@@ -75,12 +75,12 @@ class VdsDistributedSession(GameSession):
         """Iterate with one epsilon until v is small."""
         while self.done < self.options.max_iterations and not self.limits.late:
             for _ in range(EVERY):
-                size = self._move()
+                size = self.move()
             self.done += EVERY
             if size <= self.epsilon**2 / 10.0:
                 return
 
-    def _move(self) -> float:
+    def move(self) -> float:
         """(K 55-57) on all servers; the largest |v|."""
         game = self.game
         g, slope = self.merit.marginal(self.y)

@@ -35,7 +35,7 @@ from fairalloc.simulation.experiments.competitors import KINDS, competitor, comp
 from fairalloc.simulation.experiments.figures import bars, bubbles, curves, figure, lettered
 from fairalloc.simulation.experiments.measures import k_cluster
 from fairalloc.simulation.experiments.records import ExperimentStore
-from fairalloc.simulation.experiments.runner import compared
+from fairalloc.simulation.experiments.runner import _trials, compared
 from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
@@ -60,6 +60,10 @@ class Mine(fa.Mechanism):
 
 
 WORDS = ("confirmed", "contradicted", "undecided", "cannot be compared")
+
+
+def claim_id(item, claim):
+    return f"{item.id}.{claim.name}" if claim.name else item.id
 
 
 def measured(item, workload=""):
@@ -99,7 +103,7 @@ def smallest():
 def test_the_smallest_version_of_each_experiment_has_a_figure_and_judges_every_claim(smallest, name):
     item, outcomes = EXPERIMENTS[name], smallest(name)
     assert set(outcomes.labels) <= set(item.competitors)
-    assert outcomes.judged.keys() == {item.claim_id(claim) for claim in item.claims}
+    assert outcomes.judged.keys() == {claim_id(item, claim) for claim in item.claims}
     assert {judged.word for judged in outcomes.judged.values()} <= set(WORDS)
     assert all(judged.because for judged in outcomes.judged.values())
     for part in outcomes.variants.values():
@@ -377,9 +381,18 @@ def test_competitors_have_parameters():
         competitor("alpha-pf-vds 3", "mechanism")
     with pytest.raises(UnknownName, match="there is no scheduler 'slot'"):
         competitor("slot", "scheduler")
-    with pytest.raises(InstanceError, match="the scheduler 'slots' has not the parameters many"):
+    with pytest.raises(UnknownName, match="there is no argument 'many': Slots takes per_maximum, one_each"):
         competitor("slots many=3", "scheduler")
+    with pytest.raises(InstanceError, match="the scheduler 'fifo' has not the parameters many"):
+        competitor("fifo many=3", "scheduler")
     assert set(KINDS) == {"mechanism", "scheduler", "either", "none"}
+
+
+def test_a_setting_of_the_run_holds_in_every_variant():
+    """The variant of all jobs has a share of its own."""
+    asked = _trials(EXPERIMENTS["W.Fig7"], RunSetting(workload="generated", seeds=(0,), settings={"share": 0.25}))
+    assert {one.variant for one in asked} >= {"all jobs", "load .5"}
+    assert {json.loads(one.settings)["share"] for one in asked} == {0.25}
 
 
 def test_ones_own_stands_beside_the_others_and_names_replace_them(tmp_path):
@@ -473,7 +486,7 @@ def test_the_command_has_the_seeds_of_the_run():
 
 
 def test_settings_that_are_none():
-    with pytest.raises(UnknownName, match="there is no size 'tiny'"):
+    with pytest.raises(InstanceError, match="size is 'tiny', but it must be one of 'small', 'full'"):
         RunSetting("tiny")
     with pytest.raises(InstanceError, match="jobs is 0, but it must be a whole number from 1 to 1024"):
         RunSetting(jobs=0)
@@ -645,7 +658,7 @@ def test_verdicts_are_kept_beside_those_of_others(tmp_path, smallest):
         kept_verdicts(file)
 
 
-CLAIMS = {item.claim_id(claim) for item in EXPERIMENTS.values() for claim in item.claims}
+CLAIMS = {claim_id(item, claim) for item in EXPERIMENTS.values() for claim in item.claims}
 
 
 def test_what_is_kept_is_of_full_runs_and_of_claims_that_there_are():

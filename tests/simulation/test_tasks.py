@@ -215,6 +215,24 @@ class Elsewhere(Scheduler):
         return 99
 
 
+class Two(Scheduler):
+    """One that chooses two machines at once."""
+
+    def server(self, state, job):
+        return state.machines(job)
+
+
+class Rising(Scheduler):
+    """One whose priority of a job rises each time that it is asked for."""
+
+    def begin(self, state):
+        self.asked = 0
+
+    def job_priority(self, state, user, job):
+        self.asked += 1
+        return state.rank(user) + self.asked
+
+
 class Twice(Scheduler):
     """One whose order names a job twice."""
 
@@ -235,7 +253,10 @@ def test_schedulers_that_are_wrong_are_one_sentence():
     jobs = Workload(["cpu"], ["u"], [1], [0], [0], [3], [5], [[1]])
     with pytest.raises(InstanceError, match="chose machine 99 for a task of job 0, but there are 2"):
         simulate_tasks(jobs, Cluster(["cpu"], [[1]], [2]), Elsewhere())
+    with pytest.raises(InstanceError, match=r"chose machine array\(\[0, 1\]\) for a task of job 0, but there are 2"):
+        simulate_tasks(jobs, Cluster(["cpu"], [[1]], [2]), Two())
     two = Workload(["cpu"], ["u", "v"], [1, 1], [0, 1], [0, 0], [3, 3], [5, 5], [[1], [1]])
+    assert simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), Rising()).tasks.sum() == 6
     with pytest.raises(InstanceError, match=r"order of jobs is \[0, 0\], but it must name each of the 2 jobs once"):
         simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), Twice())
     with pytest.raises(InstanceError, match="job 0 fit on no machine as halves counts"):

@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import deviation
-from fairalloc.formulations.game.game import Game
 from fairalloc.simulation.experiments.claims import Check
 from fairalloc.simulation.experiments.experiment import Experiment, Measured, PaperClaim, Size
 from fairalloc.simulation.experiments.figures import bars, curves, figure
@@ -14,7 +13,8 @@ from fairalloc.simulation.experiments.papers.k_cluster import ALPHAS, OTHERS
 from fairalloc.simulation.experiments.trial import Trial, TrialResult, thinned
 from fairalloc.simulation.workloads import bitbrains_instant
 from fairalloc.solvers import solve
-from fairalloc.solvers.game.ps_mfa import Merit
+from fairalloc.solvers.game.vds_distributed import VdsDistributedSession
+from fairalloc.solvers.method import Limits
 
 RESOURCES = ("cpu", "memory", "disk", "send", "receive")
 
@@ -35,39 +35,26 @@ def utilisation(trial: Trial) -> TrialResult:
 def converges(trial: Trial) -> TrialResult:
     """(K 55)-(57) with one epsilon: the merit Psi (K 37) after each step of all servers, how straight its logarithm falls."""
     instance = _instance(trial.workload, trial.seed, trial.settings["users"])
-    epsilon, steps = trial.settings["epsilon"], trial.settings["steps"]
-    merit = Merit(Game(instance, trial.competitor.parameters["alpha"]))
-    game = merit.game
-    stiff = np.array([np.linalg.norm(game.w[game.server == i], 2) ** 2 for i in range(instance.K)]) / epsilon**2
-    everywhere = np.bincount(game.user, game.gamma, instance.N)[game.user]
-    y = merit.start(np.zeros(len(game.user)))
+    session = VdsDistributedSession(trial.competitor, instance, Limits())
+    session.y, session.epsilon = session.merit.start(session.first_point()), trial.settings["epsilon"]
     merits: list[float] = []
-    for _ in range(steps):
-        prices = np.maximum(game.load(y) - 1.0 + epsilon, 0.0) / epsilon**2
-        g, slope = merit.marginal(y)
-        f = merit.cost(prices) - g
-        merits.append(float(0.5 * ((np.hypot(y, f) - y - f) ** 2).sum()))
-        bend = np.zeros(instance.K)
-        np.maximum.at(bend, game.server, slope * everywhere)
-        following = np.maximum(y - np.where((y > 0) | (f < 0), f, 0.0) / (stiff + bend)[game.server], 0.0)
-        y = following if merit.feasible(following) else np.maximum(following, 0.5 * y)
+    for _ in range(trial.settings["steps"]):
+        merits.append(session.merit.value(session.y, session.penalties()))
+        session.move()
     logs = np.log10(np.maximum(merits, 1e-300))
-    low = float(logs.min())
-    last = int(np.argmax(logs <= low + 0.5))
+    last = int(np.argmax(logs <= logs.min() + 0.5))
     rows = np.arange(last // 2, last + 1)  # the second half of the steps in which it falls
     steep, fit = 0.0, 0.0
     if len(rows) > 2:
-        steep, level = np.polyfit(rows, logs[rows], 1)
-        off = logs[rows] - (steep * rows + level)
-        fit = 1.0 - float(off.var() / max(float(logs[rows].var()), 1e-300))
+        steep, fit = np.polyfit(rows, logs[rows], 1)[0], np.corrcoef(rows, logs[rows])[0, 1] ** 2
     numbers = {
         "log10 of Psi at the start": logs[0],
-        "log10 of Psi at the end": low,
+        "log10 of Psi at the end": logs.min(),
         "steps per digit": -1.0 / steep if steep < 0 else np.inf,
         "straightness, 1 is a line": fit,
-        "largest load at the end": float(game.load(y).max()),
+        "largest load at the end": session.game.load(session.y).max(),
     }
-    return TrialResult(numbers, {"Psi": thinned(np.arange(steps), np.array(merits))})
+    return TrialResult(numbers, {"Psi": thinned(np.arange(len(merits)), np.array(merits))})
 
 
 HERE = (

@@ -108,14 +108,15 @@ def _times(one: TrialResult, slots: TrialResult) -> TrialResult:
     with np.errstate(divide="ignore", invalid="ignore"):  # nan where there are no such jobs
         under_slots = np.bincount(size, theirs, len(NAMES))
         found, most = (1.0 - np.bincount(size, times, len(NAMES)) / under_slots for times in (mine, runs))
-    numbers, limits = (dict(zip(REDUCTIONS, values, strict=True)) for values in (found, most))
+    numbers, limits, behind = (dict(zip(REDUCTIONS, values, strict=True)) for values in (found, most, counts))
     enough = np.flatnonzero(counts >= ENOUGH)
     if len(enough) > 2:
         numbers[RISE] = np.polyfit(enough, found[enough], 1)[0]
         numbers[LARGEST], limits[LARGEST] = found[enough[-1]], most[enough[-1]]
+        behind |= {RISE: counts[enough].min(), LARGEST: counts[enough[-1]]}
     numbers |= {"jobs completed by both": len(both)} | _facts(one)
     columns = {"best-fit": thinned(*cdf(mine)), "Slots": thinned(*cdf(theirs))}
-    return TrialResult(numbers, columns, dict(zip(REDUCTIONS, counts, strict=True)), limits)
+    return TrialResult(numbers, columns, behind, limits)
 
 
 # ---- Figs. 8 and 9 ---------------------------------------------------------------------------------------------------------
@@ -135,7 +136,7 @@ def _ratios(one: TrialResult, slots: TrialResult) -> TrialResult:
         SHORT: more[short].mean() if short.any() else np.nan,
         ONLY: (all_here & (theirs < 1 - SLACK)).mean(),
     }
-    counts = {SHORT: short.sum(), LESS: len(mine), ONLY: len(mine)}
+    counts = dict.fromkeys(numbers, len(mine)) | {SHORT: short.sum()}
     most = {ONLY: ((possible >= 1 - SLACK) & (theirs < 1 - SLACK)).mean(), LESS: (theirs > SLACK).mean()}
     return TrialResult(numbers | _facts(one), {"bubbles": (theirs.tolist(), mine.tolist(), tasks.tolist())}, counts, most)
 
@@ -152,7 +153,7 @@ def _cloud(one: TrialResult) -> TrialResult:
         "mean ratio, dedicated": alone.mean(),
         LOSS: (alone - shared)[fewer].mean() if fewer.any() else np.nan,
     }
-    counts, most = {FEWER: len(shared), LOSS: fewer.sum()}, {FEWER: (possible > 0).mean()}
+    counts, most = dict.fromkeys(numbers, len(shared)) | {LOSS: fewer.sum()}, {FEWER: (possible > 0).mean()}
     return TrialResult(numbers | _facts(one), {"bubbles": (alone.tolist(), shared.tolist(), tasks.tolist())}, counts, most)
 
 
