@@ -28,6 +28,9 @@ ERRORS = 2.0
 ROUNDING = 1e-9
 """A number that is drawn is never taken to be closer than this."""
 
+TOLD = 3
+"""So many of the numbers that decide a claim are told."""
+
 RULE = (
     "A claim rests on one or several numbers, each with a range in which the claim holds. Where the paper gives no number, the "
     "range is ours. A number is a mean over seeds ± its standard error, and a difference is taken seed by seed. A printed number "
@@ -90,7 +93,7 @@ class Check:
         mean = float(found.mean())
         error = float(found.std(ddof=1) * np.sqrt(self.one_draw + 1.0 / len(found))) if self.drawn else 0.0
         spread = f"±{error:{self.form}}" if self.drawn else ""
-        count = f", n {self.count:g}" if np.isfinite(self.count) else ""
+        count = f", n={self.count:g}" if np.isfinite(self.count) else ""
         text = f"{self.what} {mean:{self.form}}{spread}{count} ({self._range()})"
         if self.most < self.low or (self.most <= self.high and self.low == -np.inf):
             return Judged("cannot be compared", f"{text}, but the workload allows at most {self.most:{self.form}}")
@@ -112,9 +115,9 @@ def together(parts: Sequence[Judged]) -> Judged:
     words = {part.word for part in parts}
     order: tuple[Word, ...] = ("contradicted", "cannot be compared", "undecided", "confirmed")
     word = next((one for one in order if one in words), order[1])
-    told = dict.fromkeys(part.because for part in parts if part.word == word)
-    others = Counter(part.word for part in parts if part.word != word)
-    return Judged(word, "; ".join([*told, *(f"{count} more: {other}" for other, count in others.items())]))
+    told = [*dict.fromkeys(part.because for part in parts if part.word == word)]
+    others = Counter({word: len(told[TOLD:])}) + Counter(part.word for part in parts if part.word != word)
+    return Judged(word, "; ".join([*told[:TOLD], *(f"{count} more: {other}" for other, count in others.items())]))
 
 
 def agreed(variants: Mapping[str, Judged]) -> Judged:

@@ -99,7 +99,7 @@ def _told_printed(printed: Mapping[str, float], name: str) -> tuple[str, ...]:
 def _cell(measured: Measured, label: str, name: str) -> str:
     """A number over seeds, and of how many it is."""
     text, count = told(measured.values(label, name)), measured.count(label, name)
-    return f"{text}, n {count:.0f}" if np.isfinite(count) and text != "-" else text
+    return f"{text}, n={count:.0f}" if np.isfinite(count) and text != "-" else text
 
 
 def told(values: Floats) -> str:

@@ -213,7 +213,7 @@ def test_a_number_of_fewer_than_ten_jobs_leaves_its_seed_out():
     late, early = (one.check("best", name, low=0.0).judged for name in ("late", "early"))
     assert (late.word, early.word) == ("cannot be compared", "confirmed")
     assert "0 seeds have 10 jobs or users behind it" in late.because
-    assert "n 12" in early.because
+    assert "n=12" in early.because
 
 
 def test_numbers_of_a_claim_and_variants_of_a_workload_are_judged_together():
@@ -226,6 +226,8 @@ def test_numbers_of_a_claim_and_variants_of_a_workload_are_judged_together():
         "cannot be compared",
     ]
     assert together((no, yes, yes, unsure)).because == "con; 2 more: confirmed; 1 more: undecided"
+    many = [Judged("contradicted", str(k)) for k in range(5)]
+    assert together([*many, yes]).because == "0; 1; 2; 2 more: contradicted; 1 more: confirmed"
     alike = {"a": yes, "b": never, "c": unsure}
     assert agreed(alike).word == "confirmed"
     assert agreed(alike).because == "a: confirmed: con. b: cannot be compared. c: undecided"
@@ -585,8 +587,8 @@ def test_numbers_of_several_variants_stand_side_by_side_with_what_is_printed():
     grid = report.numbers_table(Outcomes(item, "full", "", found, (0,)))
     assert list(grid.columns) == ["", "low", "high", "printed"]
     assert [list(row) for row in grid.rows] == [
-        ["a: CPU", "0.5, n 12", "0.5, n 12", "0.4"],
-        ["b: CPU", "1, n 12", "1, n 12", ""],
+        ["a: CPU", "0.5, n=12", "0.5, n=12", "0.4"],
+        ["b: CPU", "1, n=12", "1, n=12", ""],
         ["users", "7", "7", ""],
     ]
 

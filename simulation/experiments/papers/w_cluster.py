@@ -168,14 +168,14 @@ FEWER, LOSS = "users with less than in a dedicated cloud", "loss of a ratio, mea
 MUCH, ALMOST, SATURATED, SMALL, MOST_USERS, AROUND_20, RARE, SLIGHT, NEAR = 0.05, 0.95, 0.9, 0.1, 0.9, (0.1, 0.3), 0.05, 0.1, 0.05
 
 HERE = (
-    "24 hours of the trace, or of a share of its jobs, on servers drawn from W Table 1 for each seed. Times, users and classes "
-    "of jobs are real. The samples have no tasks of later jobs: their number and demands are drawn from the jobs at the start "
-    "of the trace. The variant of all jobs has those at the start, on 2,000 servers as in the paper. The others have those "
-    "that arrive. Their servers, at least 10, make the offered CPU .5, .8 or 1.1. One has requests of Google 2019. Offered is "
-    "what all tasks would take if each started when its job arrives"
+    "24 hours of the trace, on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real. The "
+    "samples have no tasks of later jobs: their number and demands are drawn from the jobs at the start of the trace. The variant "
+    "of all jobs has a tenth of the jobs, with those at the start, on 2,000 servers as in the paper. The others have all that "
+    "arrive. Their servers make the offered CPU .5, .8 or 1.1. One has requests of Google 2019. Offered is what all tasks would take if "
+    "each started when its job arrives"
 )
 
-ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None}
+ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None, "share": 0.1}
 ARRIVALS: dict[str, Any] = {"present": False, "machines": None}
 
 FULL = {
@@ -193,10 +193,10 @@ COMPARED = partial(
         "small": Size(
             (0,),
             {"hours": 1.0, "share": 0.02},
-            {"all jobs": ALL | {"machines": 40}, "load .8": ARRIVALS | {"load": 0.8}},
+            {"all jobs": ALL | {"machines": 40, "share": 0.02}, "load .8": ARRIVALS | {"load": 0.8}},
             "one seed, 1 hour and 2 % of the jobs show that it runs, and decide nothing",
         ),
-        "full": Size((0, 1, 2, 3, 4), {"hours": 24.0, "share": 1.0}, FULL),
+        "full": Size(tuple(range(10)), {"hours": 24.0, "share": 1.0}, FULL),
     },
     measure=over_a_day,
     common=HERE,
