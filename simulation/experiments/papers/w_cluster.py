@@ -169,10 +169,10 @@ MUCH, ALMOST, SATURATED, SMALL, MOST_USERS, AROUND_20, RARE, SLIGHT, NEAR = 0.05
 
 HERE = (
     "24 hours of the trace, on servers drawn from W Table 1 for each seed. Times, users and classes of jobs are real. The "
-    "samples have no tasks of later jobs: their number and demands are drawn from the jobs at the start of the trace. The variant "
-    "of all jobs has a tenth of the jobs, with those at the start, on 2,000 servers as in the paper. The others have all that "
-    "arrive. Their servers make the offered CPU .5, .8 or 1.1. One has requests of Google 2019. Offered is what all tasks would take if "
-    "each started when its job arrives"
+    "samples have no tasks of later jobs: their number and demands are drawn from the jobs at the start of the trace. The "
+    "variant of all jobs has a tenth of the jobs, with those at the start, on 2,000 servers as in the paper. The others "
+    "have all that arrive. Their servers make the offered CPU .5, .8 or 1.1. One has requests of Google 2019. Offered is "
+    "what all tasks would take if each started when its job arrives"
 )
 
 ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None, "share": 0.1}
