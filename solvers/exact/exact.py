@@ -260,8 +260,8 @@ def from_floats(mechanism: Equilibrium, session: Session) -> tuple[Floats, Float
         scaled, unit = mechanism.canonical(instance)
         near = Continuation().run(mechanism, scaled, replace(limits, accuracy="high"))
         session.x, session.iterations = near.x * unit[instance.arcs.user], near.iterations
-        if near.termination == "time_limit":  # equations in rationals take longer than that, and cannot be interrupted
-            raise Stopped("time_limit", "out of time in continuation")
+        if near.termination in ("time_limit", "interrupted"):  # equations in rationals take longer, and cannot be interrupted
+            raise Stopped(near.termination, f"continuation: {near.message}")
         x = exact_levels(instance, session.x, limits.own(ExactOptions)) if np.isfinite(session.x).all() else None
     if x is None:
         raise Stopped("error", "no exact levels have the pattern of the answer of continuation")
@@ -303,9 +303,8 @@ class Exact(Method):
         instance = session.original
         try:
             solution = session.answer()
-        except Stopped:
+        finally:  # whatever ends it, the point of HiGHS goes back to the units of the user
             session.x, session.last_prices = session.x * session.unit[instance.arcs.user][: len(session.x)], None
-            raise
         session.x_exact = solution.x
         with session.phase("read"):
             return np.array(solution.x, float), np.array(solution.prices, float).reshape(-1, instance.K, instance.R)

@@ -238,6 +238,20 @@ def test_a_basis_that_fails_keeps_the_floating_point(monkeypatch):
     assert str(failure) == "drfh: not certified: the basis could not be certified: in this test"
 
 
+def test_an_interrupt_leaves_the_point_in_the_units_of_the_user_and_says_so(monkeypatch):
+    """HiGHS computes in canonical units; PS-DSF's point is that of `continuation`, which had swallowed the interrupt."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exact_method, "optimal_basic_solution", interrupt)
+    monkeypatch.setattr("fairalloc.solvers.game.continuation.ContinuationSession.iterate", interrupt)
+    allocation = solve(WANG, "drfh", "exact")
+    assert allocation.termination == "interrupted"
+    np.testing.assert_allclose(allocation.tasks, [10, 10], rtol=EXACT)
+    assert solve(WANG, "ps-dsf", "exact").termination == "interrupted"
+
+
 # ---- certificates ---------------------------------------------------------------------------------------------------
 
 SIZES = [(8, 3, 2), (20, 10, 3), (40, 5, 4), (10, 20, 2), (60, 3, 2), (5, 5, 5)]
