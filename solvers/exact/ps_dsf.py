@@ -45,7 +45,7 @@ class ExactOptions(SimplexOptions):
     ----------
     tolerances : relative tolerances for full, served and equal; the smallest one whose pattern passes the
         exact check is taken
-    largest_denominator : of the tasks that the equations leave free, which are rounded to such fractions
+    largest_denominator : of the tasks that the equations leave free, which are rounded to such fractions; at least 1
     """
 
     tolerances: tuple[float, ...] = (1e-9, 1e-7, 1e-5, 1e-4)
@@ -208,4 +208,4 @@ def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, larges
 def _simple(value: float, largest: int) -> Fraction:
     """A fraction with few digits within a millionth of a value, relative."""
     scale = Fraction(10) ** int(np.floor(np.log10(value)))
-    return Fraction(value / float(scale)).limit_denominator(largest) * scale
+    return Fraction(value / float(scale)).limit_denominator(max(largest, 1)) * scale
