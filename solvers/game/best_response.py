@@ -23,25 +23,21 @@ raises a level L from 0, with z_n = max(b_n, min(L, m_n)) for all who need no fu
 price in turn *clears* its resource.
 """
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Marginals
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.exact.rationals import exact_arcs, share_alone
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.max_min_response import max_min_response
 from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, server_arrays
 from fairalloc.solvers.game.variants_response import VariantsResponse
-from fairalloc.solvers.method import Answer, Limits
 from fairalloc.solvers.options import AlgorithmOptions
 
 TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15
@@ -55,7 +51,8 @@ REST = 1e-14
 """The relative change of tasks up to which a sweep changes nothing: rounding."""
 
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
-"""Sweeps are repeated in rationals where fewer than these sufficed, up to so many arcs, until a denominator has more bits."""
+"""Sweeps are repeated in rationals where fewer than these sufficed, up to so many arcs, until a denominator that all numbers of a
+server have in common may have more bits."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +246,7 @@ class BestResponses:
 
 
 class BestResponseSession(GameSession):
-    """All servers in turn, again and again."""
+    """All servers in turn, again and again, and where they end after few turns once more in rationals."""
 
     reads = BestResponseOptions
 
@@ -268,6 +265,11 @@ class BestResponseSession(GameSession):
             self.rests(change, REST, "sweeps")
             if change <= REST or self.limits.late or met:
                 break
+        few = self.done < EXACT_SWEEPS and len(self.x) <= EXACT_ARCS
+        filled = not (self.game.several.any() or responses.smooth)
+        if few and filled and self.gap <= self.limits.promised:
+            self.x_exact = rational_sweeps(self.game, self.done + 2, lambda: self.limits.late)  # 4
+            self.x = self.x if self.x_exact is None else np.array([float(v) for v in self.x_exact])
 
 
 def by_filling(game: Game, i: int) -> bool:
@@ -280,22 +282,35 @@ def of_first(marginals: Marginals, times: int) -> Marginals:
     return marginals.of(np.zeros(times, dtype=np.intp))
 
 
-def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, deadline: float = np.inf) -> tuple[Fraction, ...] | None:
+def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, late: Callable[[], bool] = bool) -> tuple[Fraction, ...] | None:
     """(A,) tasks of an equilibrium in rationals, by the same sweeps; None where these do not end after so many, or in time."""
     instance, arcs = game.instance, exact_arcs(game.instance)
     gamma, weights = 1 / np.array(share_alone(instance), dtype=object), np.array(instance.exact.weights, dtype=object)
     load = np.array(arcs.matrix(), dtype=object).reshape(instance.K, instance.R, len(gamma))
     w = load[game.server, :, np.arange(len(gamma))] * gamma[:, None]
-    limits = np.array([np.inf if limit is None else limit for limit in arcs.limits], dtype=object)
-    servers = server_arrays(game, w, weights, gamma, limits)
+    most = np.array([np.inf if limit is None else limit for limit in arcs.limits], dtype=object)
+    servers = server_arrays(game, w, weights, gamma, most)
     x, tasks = (np.full(size, Fraction(0), dtype=object) for size in (len(gamma), instance.N))
     for _ in range(sweeps):
-        change = max(s.put(water_filling(s.w, s.phi, s.elsewhere(x, tasks), 0, s.most)[0], x, tasks) for s in servers)
+        change = 0
+        for s in servers:
+            b = s.elsewhere(x, tasks)
+            if too_long(s, b) or late():
+                return None
+            change = max(change, s.put(water_filling(s.w, s.phi, b, 0, s.most)[0], x, tasks))
         if change == 0:
             return tuple(x)
-        if max(v.denominator for v in tasks).bit_length() > EXACT_BITS or time.perf_counter() > deadline:
-            return None
     return None
+
+
+def too_long(server: ServerArrays, b: Any) -> bool:
+    """Whether what the sums of `water_filling` have for a denominator may have more bits than EXACT_BITS."""
+    rates, common = server.w * server.phi[:, None], 1
+    for v in (*rates.flat, *b, *(most for most in server.most if most < np.inf)):
+        common = lcm(common, v.denominator)
+        if common.bit_length() > EXACT_BITS:
+            return True
+    return False
 
 
 class BestResponse(GameMethod):
@@ -305,18 +320,6 @@ class BestResponse(GameMethod):
     session = BestResponseSession
     options = BestResponseOptions()
     canonical = False  # y, w and z have no units, and rationals should stay what they are
-
-    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
-        """The sweeps; where they ended after finitely many, once more in rationals."""
-        answer = super().run(mechanism, instance, limits)
-        assert isinstance(mechanism, Equilibrium)
-        sweeps = answer.iterations or 0
-        game, few = mechanism.game(instance), sweeps < EXACT_SWEEPS and len(answer.x) <= EXACT_ARCS
-        filled = not game.several.any() and all(by_filling(game, i) for i in range(instance.K))
-        if answer.termination != "optimal" or not few or not filled:
-            return answer
-        exact = rational_sweeps(game, sweeps + 2, limits.deadline)  # 4
-        return answer if exact is None else replace(answer, x=np.array([float(v) for v in exact]), x_exact=exact)
 
 
 methods = (BestResponse(),)

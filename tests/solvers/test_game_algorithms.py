@@ -20,6 +20,7 @@ from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.game import best_response
 from fairalloc.solvers.game.best_response import ServerDual, rational_sweeps, water_filling
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure, update_allocation
@@ -195,6 +196,13 @@ def test_an_empty_maximum_counts_as_a_bottleneck():
     allocation = solve(instance, "ps-dsf", "psdsf-algorithm-1")
     assert allocation.claims_success
     np.testing.assert_allclose(allocation.tasks, [1, 2], atol=ROUNDING)
+
+
+def test_rationals_that_are_too_long_or_too_late_are_not_begun(monkeypatch):
+    """The sums of one server with 2,000 users took half a minute under a limit of one second."""
+    monkeypatch.setattr(best_response, "water_filling", lambda *_: pytest.fail("sums of rationals were begun"))
+    assert rational_sweeps(Game(generators.badly_scaled(200, 1, 4), np.inf)) is None
+    assert rational_sweeps(Game(KHAMSE, np.inf), late=lambda: True) is None
 
 
 def test_rounds_need_not_end_in_exact_arithmetic():
