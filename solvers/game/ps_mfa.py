@@ -122,18 +122,23 @@ class PsMfaSession(GameSession):
     def iterate(self) -> None:
         """Descend until |v| <= epsilon and the residual agrees."""
         self.merit = Merit(self.game)
-        self.why = self._descend()
-        self.x, self.prices = self.tasks(), self.merit.kappa(self.mu)
+        self.y, self.mu = self.merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1
+        try:
+            self.why = self._descend()
+        finally:  # after an interrupt too
+            self.x, self.prices = self.tasks(), self.merit.kappa(self.mu)
         self.gap = self.game.residual(self.x, self.prices)
         self.ended = "iteration_limit" if self.done == self.options.max_iterations else "inaccurate"
 
     def _descend(self) -> str:
         merit = self.merit
-        self.y, self.mu = merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1
-        value, eta, epsilon = merit.value(self.y, self.mu), 1.0, self.limits.promised
-        for count in range(1, self.options.max_iterations + 1):
-            self.done = count
-            vy, vmu, slope = self._direction()  # 2, 3
+        value, size, eta, epsilon = merit.value(self.y, self.mu), np.inf, 1.0, self.limits.promised
+        while self.done < self.options.max_iterations:
+            self.done += 1
+            by_y, by_mu = merit.gradient(self.y, self.mu)  # 2
+            if not np.isfinite(by_y).all():
+                return f"the merit {value:.1e} has no gradient in floating point"
+            vy, vmu, slope = self._direction(by_y, by_mu)  # 3
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
             self.record(merit=value, direction=size)
             if size <= epsilon:  # 4
@@ -146,18 +151,18 @@ class PsMfaSession(GameSession):
             if found is None:
                 return f"no step lowers the merit {value:.1e}, though |v| is {size:.0e}"
             eta, value = found
-        return f"|v| is {size:.0e} and the merit {value:.1e} after {count} iterations"
+        return f"|v| is {size:.0e} and the merit {value:.1e} after {self.done} iterations"
 
     def tasks(self) -> Floats:
         """(A,) tasks: what is negative cut off, and what others had because of it."""
         return self.game.shrunk(np.maximum(self.y, 0.0) * self.game.gamma)
 
-    def _direction(self) -> tuple[Floats, Floats, float]:
-        """v_y, v_mu and the slope of Psi along them."""
-        game, (by_y, by_mu) = self.game, self.merit.gradient(self.y, self.mu)
+    def _direction(self, by_y: Floats, by_mu: Floats) -> tuple[Floats, Floats, float]:
+        """v_y, v_mu and the slope of Psi along them, from its gradient."""
+        game = self.game
         self.load = game.load(self.y)
         full = (self.load >= 1.0 - FULL) | (self.mu > 0)
-        vy, vmu = -by_y, np.zeros_like(self.mu)
+        vy = -by_y
         for server in self.servers:
             i, here = server.index, server.arcs
             if full[i].any():

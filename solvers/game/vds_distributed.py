@@ -62,9 +62,13 @@ class VdsDistributedSession(GameSession):
     def iterate(self) -> None:
         """Decrease epsilon until the residual is at most what the accuracy allows."""
         self.y, self.epsilon = self.merit.start(self.first_point()), EPSILON  # 1
+        self.x = self._read()[0]
         while True:
             self._rest()  # 2, 3
             x, kappa = self._read()  # 4
+            if not np.isfinite(x).all():
+                self.gap, self.why, self.ended = self.game.residual(self.x), "its numbers overflow", "inaccurate"
+                return
             self.keep(self.game.residual(x, kappa), x, kappa, epsilon=self.epsilon)
             self.why = f"epsilon was {self.epsilon:.0e} after {self.done} iterations"
             if self.gap <= self.limits.promised or self.limits.late or self.done >= self.options.max_iterations:
@@ -74,10 +78,11 @@ class VdsDistributedSession(GameSession):
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""
         while self.done < self.options.max_iterations and not self.limits.late:
-            for _ in range(EVERY):
+            steps = min(EVERY, self.options.max_iterations - self.done)
+            for _ in range(steps):
                 size = self.move()
-            self.done += EVERY
-            if size <= self.epsilon**2 / 10.0:
+            self.done += steps
+            if not size > self.epsilon**2 / 10.0:  # nan too
                 return
 
     def move(self) -> float:

@@ -638,6 +638,37 @@ def test_a_point_at_rest_that_is_no_answer_is_said_to_be_at_rest(method, what, m
     assert short.message.startswith(f"not at rest after 1 {what}")
 
 
+@pytest.mark.parametrize(
+    ("method", "place"),
+    [
+        ("best-response", "best_response.rational_sweeps"),
+        ("ps-mfa", "ps_mfa.PsMfaSession._direction"),
+        ("vds-distributed", "vds_distributed.VdsDistributedSession._move"),
+    ],
+)
+def test_an_interrupt_leaves_the_point_so_far(method, place, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"fairalloc.solvers.game.{place}", interrupt)
+    allocation = solve(KHAMSE, "alpha-pf-vds", method, alpha=2 if method in FOLLOWING else "inf")
+    assert (allocation.termination, allocation.has_point) == ("interrupted", True)
+
+
+@pytest.mark.parametrize("method", FOLLOWING)
+@pytest.mark.parametrize("most", [0, 1, 50])
+def test_no_more_steps_are_taken_than_there_may_be(method, most):
+    allocation = solve(KHAMSE, "alpha-pf-vds", method, options={"max_iterations": most})
+    assert (allocation.termination, allocation.iterations, allocation.has_point) == ("iteration_limit", most, True)
+
+
+@pytest.mark.parametrize(("method", "said"), [("ps-mfa", "has no gradient in floating point"), ("vds-distributed", "overflow")])
+def test_where_numbers_overflow_the_point_before_is_left_and_that_is_said(method, said):
+    allocation = solve(KHAMSE, "alpha-pf-vds", method, alpha=1e6)
+    assert (allocation.termination, allocation.has_point) == ("inaccurate", True)
+    assert said in allocation.message
+
+
 def test_demands_that_overflow_for_small_alpha_are_large_numbers():
     """Tasks were nan for alpha = 0.001, and no answer for 0.1: y of inf has no violation that a step could lower."""
     instance = Instance([[1, 2], [3, 1], [0, 1]], [[9, 18], [5, 4]])
