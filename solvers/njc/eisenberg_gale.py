@@ -22,7 +22,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.exact.simplex import SimplexOptions
-from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
+from fairalloc.solvers.method import UNFOUNDED, Answer, Limits, Method, Session, Stopped
 from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
 
 NEAR = 1e-3
@@ -56,6 +56,12 @@ class ExactNjcMethod(Method):
             exact, prices = self.find(mechanism, d, session)
         except Stopped as stop:
             termination, message = stop.termination, str(stop)
+            if termination == "infeasible":
+                termination, message = "inaccurate", UNFOUNDED
+        except KeyboardInterrupt:
+            if not len(session.x):
+                raise
+            termination, message = "interrupted", "interrupted: this is the point so far"
         x = session.x if exact is None else as_floats(exact)
         tasks = x * as_floats(d.unit) if len(x) else np.full(instance.N, np.nan)
         session.x_exact = None if exact is None else d.tasks(exact)

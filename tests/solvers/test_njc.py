@@ -344,6 +344,24 @@ def test_time_is_obeyed_and_the_point_kept():
         assert not stopped.claims_success
 
 
+def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
+    def interrupted(*arguments):
+        yield next(enumerate_pieces(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fairalloc.solvers.njc.enumeration.enumerate_pieces", interrupted)
+    stopped = solve(sized(13), "njc", "njc-enumeration", objective="sum")
+    assert (stopped.termination, stopped.has_point) == ("interrupted", True)
+
+
+def test_a_solver_that_finds_no_point_is_not_believed():
+    """There always is one; with these weights HiGHS' tolerances are larger than what user 1 is entitled to."""
+    far = Instance([[0.1, 0.001], [3, 0.1]], [[1, 1]], weights=[1, 1e9], max_tasks=[0.1, 1])
+    answer = solve(far, "njc", "njc-milp")
+    assert answer.termination == "inaccurate"
+    assert "no feasible point, but this mechanism has one" in answer.message
+
+
 def test_a_method_that_cannot_choose_says_so():
     with pytest.raises(NotApplicable, match="njc-ode ends at one NJC allocation, so it takes no objective"):
         solve(example("dolev-circle").instance, "njc", "njc-ode", objective="sum")
