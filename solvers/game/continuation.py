@@ -307,7 +307,7 @@ class ContinuationSession(NewtonSession):
     @property
     def nearly(self) -> bool:
         """Whether the best point is within the margin: a digit more would take ten times as long."""
-        return self.gap <= MARGIN * self.target
+        return self.gap <= min(MARGIN * self.target, self.limits.promised)
 
     def iterate(self) -> None:
         """Step 5 from the warm start, where there is one; else follow the path, from another start where that failed."""

@@ -44,8 +44,8 @@ class NewtonOptions(AlgorithmOptions):
 
     Attributes
     ----------
-    target : residual at which it ends; 0 = 1e-6, 1e-9 or 1e-10 for the accuracy "low", "mid" or "high", which leaves a margin
-        for rounding
+    target : residual at which it ends, if the accuracy promises no smaller one; 0 = 1e-6, 1e-9 or 1e-10 for the accuracy "low",
+        "mid" or "high", which leaves a margin for rounding
     """
 
     target: float = 0.0
@@ -232,7 +232,8 @@ class NewtonSession(GameSession):
     @property
     def target(self) -> float:
         """The residual to stop at."""
-        return self.limits.own(NewtonOptions).target or float(at_accuracy(TARGET, self.limits.accuracy))
+        given = self.limits.own(NewtonOptions).target or float(at_accuracy(TARGET, self.limits.accuracy))
+        return min(given, self.limits.promised)
 
     @property
     def reached(self) -> bool:

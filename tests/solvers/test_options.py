@@ -76,6 +76,12 @@ def test_numbers_promise_themselves(method, accuracy):
     assert allocation.residual <= accuracy
 
 
+@pytest.mark.parametrize("alpha", [1, 2])
+def test_steps_go_on_until_a_strict_promise_is_kept(alpha):
+    answer = solve(generators.generic(12, 4, 3, 1), "alpha-pf-vds", "continuation", alpha=alpha, accuracy=1e-13)
+    assert answer.claims_success
+
+
 def test_a_promise_beyond_reach_is_not_claimed():
     allocation = solve(SMALL, "nb", "cvxpy:scs", accuracy=1e-15)
     assert allocation.termination != "optimal"
@@ -160,6 +166,7 @@ def test_where_an_algorithm_ends_may_be_told():
         usual, exact = (solve(SMALL, name, method, "low", options={"target": target}, **params) for target in (0.0, 1e-12))
         assert usual.iterations <= exact.iterations
         assert exact.residual < usual.residual
+    assert solve(SMALL, name, method, "low", options={"target": np.inf}, **params).claims_success
 
 
 def test_options_need_a_method():
