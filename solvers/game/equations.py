@@ -212,9 +212,14 @@ class LevelEquations:
         return np.where(self.row, np.maximum(k, 0.0), 0.0) * self.unit[:, None]
 
     def gap(self, y: Floats, k: Floats) -> float:
-        """The residual that y and k prove of themselves, without the help of formulations/game/residual.py's linear programs."""
+        """The residual that y and k prove of themselves, without the help of formulations/game/residual.py's linear programs.
+
+        It is inf where they are no numbers.
+        """
         x, kappa, game = self.x(y), self.kappa(k), self.game
-        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(kappa)) and game.defined(x)):
+        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(kappa))):
+            return np.inf
+        if not game.defined(x):
             return 1.0
         with np.errstate(over="ignore"):
             return float(gaps_at(game, x, kappa).max())

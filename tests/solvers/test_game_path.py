@@ -101,6 +101,11 @@ def test_alpha_1_is_solved_as_a_program_and_by_the_path_alike(monkeypatch):
     np.testing.assert_allclose(program.tasks, path.tasks, rtol=SHARES)
 
 
+def test_a_path_without_numbers_leaves_the_point_before():
+    answer = solve(generators.generic(4, 2, 2), GAME, "continuation", options={"starts": [(np.inf, 30.0)]})
+    assert (answer.termination, answer.has_point) == ("iteration_limit", True)
+
+
 @pytest.mark.parametrize("alpha", [1.0, 4.0])
 def test_logarithms_with_other_coefficients_are_the_program_too(alpha):
     """With A = 0 it is g' = B / z for any alpha; the prices are B times those of nb."""
