@@ -354,15 +354,14 @@ class ContinuationSession(NewtonSession):
         levels, game = self.levels, self.game
         if not game.logarithmic.all() or not plan_for(self.instance, InteriorPointOptions.max_rows):
             return False
-        instance, unit = self.mechanism.canonical(self.instance)
-        program = AlphaFairSession(nash_bargaining, instance, replace(self.limits, options=InteriorPointOptions()))
+        program = AlphaFairSession(nash_bargaining, self.instance, replace(self.limits, options=InteriorPointOptions()))
         with suppress(Stopped):
             program.solve(None)
         self.done += program.iterations or 0
         if program.x is None or program.last_prices is None:
             return False
         mu = np.maximum(program.last_prices, 0.0) * (game.A + game.B)[:, None]
-        y, k = program.x * levels.of_user(unit) / game.gamma, mu ** (1.0 / levels.beta[:, None])
+        y, k = program.x / game.gamma, mu ** (1.0 / levels.beta[:, None])
         levels.scale(y)
         k = np.where(levels.row, k / levels.unit[:, None], 1.0)
         self.look(y, k)

@@ -101,6 +101,12 @@ def test_alpha_1_is_solved_as_a_program_and_by_the_path_alike(monkeypatch):
     np.testing.assert_allclose(program.tasks, path.tasks, rtol=SHARES)
 
 
+def test_points_on_the_way_of_the_program_are_in_the_units_of_the_user():
+    instance, points = generators.generic(12, 4, 3, 2), []
+    answer = Continuation().run(mechanism(GAME).configure(alpha=1), instance, Limits(keep=points.append))
+    np.testing.assert_allclose(points[-1], answer.x, rtol=SHARES)
+
+
 def test_a_path_without_numbers_leaves_the_point_before():
     answer = solve(generators.generic(4, 2, 2), GAME, "continuation", options={"starts": [(np.inf, 30.0)]})
     assert (answer.termination, answer.has_point) == ("iteration_limit", True)
