@@ -89,18 +89,25 @@ def _choices(instance: Instance, arcs: ExactArcs) -> Iterator[list[ServerChoice]
     server = instance.arcs.server.tolist()
     for i in sorted(set(server)):
         here = [a for a, there in enumerate(server) if there == i]
-        found = set(_at_server(arcs, here))
-        yield [one for one in found if not any(one != other and one.demands_more_than(other) for other in found)]
+        yield _least(set(_at_server(arcs, here)))
+
+
+def _least(found: set[ServerChoice]) -> list[ServerChoice]:
+    """Those that do not demand more than another."""
+    return [one for one in found if not any(one != other and one.demands_more_than(other) for other in found)]
 
 
 def _at_server(arcs: ExactArcs, here: Sequence[int]) -> Iterator[ServerChoice]:
+    """For each S, r for one arc after the other: what demands more than another goes on doing so."""
     rows = {a: frozenset(row for row, _ in arcs.load[a]) for a in here}
     for carry in product((False, True), repeat=len(here)):
-        used = [a for a, may in zip(here, carry, strict=True) if may]
-        for chosen in product(*(sorted(rows[a]) for a in here)):
-            if all(any(row in rows[m] for m in used) for row in chosen):
-                pairs = ((m, a) for a, row in zip(here, chosen, strict=True) for m in used if row in rows[m] and m != a)
-                yield ServerChoice(frozenset(chosen), frozenset(here) - frozenset(used), frozenset(pairs))
+        users = {row: [m for m, may in zip(here, carry, strict=True) if may and row in rows[m]] for a in here for row in rows[a]}
+        closed = frozenset(a for a, may in zip(here, carry, strict=True) if not may)
+        found = [ServerChoice(frozenset(), closed, frozenset())]
+        for a in here:
+            more = {row: frozenset((m, a) for m in users[row] if m != a) for row in rows[a] if users[row]}
+            found = _least({ServerChoice(one.full | {row}, closed, one.below | more[row]) for one in found for row in more})
+        yield from found
 
 
 def _piece(

@@ -15,6 +15,7 @@ from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import methods_for, solve
+from fairalloc.solvers.exact import ps_dsf_pieces
 
 TWO = example("two-answers").instance
 PROGRAMS = ("cvxpy:highs", "pyomo:highs")
@@ -36,6 +37,15 @@ def test_the_list_of_all_answers_and_the_programs_agree(demands, capacities):
             assert solve(instance, "ps-dsf", method, objective=objective).values[objective] == pytest.approx(
                 best.values[objective], rel=RESIDUAL
             )
+
+
+def test_a_server_has_as_few_choices_as_sets_that_do_not_hold_each_other(monkeypatch):
+    """Each of 6 users may have any of 8 resources as its bottleneck: 8^6 ways, which had been listed one by one."""
+    seen, least = [], ps_dsf_pieces._least
+    monkeypatch.setattr(ps_dsf_pieces, "_least", lambda found: seen.append(len(found)) or least(found))
+    instance = Instance([[1 + (n * r) % 5 for r in range(8)] for n in range(6)], [[9] * 8])
+    assert len(ps_dsf_pieces.ps_dsf_pieces(instance)) == 1
+    assert max(seen) < 1000
 
 
 def test_another_answer_is_worse():
