@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import Duration, Seed, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
 from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
@@ -67,6 +68,7 @@ class TaskHistory:
         row = self.instance.servers.index(server) * self.instance.R + self.instance.resources.index(resource)
         return np.asarray((self.instance.arcs.load @ self.x.T)[row], dtype=float)
 
+    @checked
     def at(self, time: float) -> Allocation:
         """The allocation of the last sample not after `time` >= 0 seconds."""
         if not time >= 0:
@@ -108,13 +110,14 @@ class ServerSystem:
         return ServerArrays(server.index, *(part[here] for part in parts))
 
 
+@checked
 def simulate(
     instance: Instance,
     events: Iterable[Event] = (),
-    horizon: float = 60.0,
-    period: float = 1.0,
+    horizon: Duration = 60.0,
+    period: Duration = 1.0,
     offsets: Sequence[float] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> TaskHistory:
     """Run the servers' procedures over [0, horizon] seconds; the tasks at time 0 and after every whole period.
 
@@ -127,7 +130,7 @@ def simulate(
     NotApplicable : a user has a limit or several demand vectors
     """
     timeline = sorted(events, key=lambda event: event.time)
-    _check(instance, timeline, horizon, period)
+    _check(instance, timeline)
     if reason := plain_users("the distributed algorithm", instance):
         raise NotApplicable(reason)
     system = ServerSystem(Game(instance, np.inf))
@@ -157,9 +160,7 @@ def spread(count: int, period: float, seed: int) -> Floats:
     return period * (order + 1.0) / count
 
 
-def _check(instance: Instance, events: Sequence[Event], horizon: float, period: float) -> None:
-    if not (0 < horizon < np.inf and 0 < period < np.inf):
-        raise InstanceError(f"horizon and period are {horizon:g} and {period:g} seconds, but they must be positive and finite")
+def _check(instance: Instance, events: Sequence[Event]) -> None:
     for event in events:
         known = (event.name in instance.users) + (event.name in instance.servers)
         if known != 1:

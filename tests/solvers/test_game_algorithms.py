@@ -487,8 +487,11 @@ def test_a_schedule_is_a_minute_of_seconds_and_its_first_event_may_be_at_once():
     [
         ({"events": [Event(1.0, "u9", True)]}, "the event at 1 s names no user and no server: 'u9'"),
         ({"events": [Event(-1.0, "u1", True)]}, "the event of 'u1' is at -1 s, but the time must not be negative"),
-        ({"period": 0.0}, "horizon and period are 60 and 0 seconds, but they must be positive and finite"),
-        ({"horizon": np.inf}, "horizon and period are inf and 1 seconds, but they must be positive and finite"),
+        ({"period": 0.0}, "period is 0.0, but it must be a positive, finite number"),
+        ({"horizon": np.inf}, "horizon is inf, but it must be a positive, finite number"),
+        ({"horizon": "a minute"}, "horizon is 'a minute', but it must be a positive, finite number"),
+        ({"events": [("u1", 3.0)]}, "events[0] is ('u1', 3.0), but it must be an Event"),
+        ({"seed": -1}, "seed is -1, but it must be a whole number, 0 or more"),
         ({"offsets": [2.0]}, "offsets are [2.0], but they must be 1 numbers in (0, 1]"),
     ],
 )
