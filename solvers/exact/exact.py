@@ -262,7 +262,7 @@ def from_floats(mechanism: Equilibrium, session: Session) -> tuple[Floats, Float
         session.x, session.iterations = near.x * unit[instance.arcs.user], near.iterations
         if near.termination in ("time_limit", "interrupted"):  # equations in rationals take longer, and cannot be interrupted
             raise Stopped(near.termination, f"continuation: {near.message}")
-        x = exact_levels(instance, session.x, limits.own(ExactOptions)) if np.isfinite(session.x).all() else None
+        x = exact_levels(instance, session.x, limits) if np.isfinite(session.x).all() else None
     if x is None:
         raise Stopped("error", "no exact levels have the pattern of the answer of continuation")
     session.x_exact = x

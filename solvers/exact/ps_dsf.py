@@ -157,15 +157,18 @@ def _layer(
     return {row: value / total for row, value in zip(some, p, strict=True) if value}
 
 
-def exact_levels(instance: Instance, x: Floats, options: ExactOptions = ExactOptions()) -> Rationals | None:
-    """(A,) exact PS-DSF tasks with the pattern of floating-point tasks x (A,); None where no pattern read from x is one."""
-    arcs = exact_arcs(instance)
+def exact_levels(instance: Instance, x: Floats, limits: Limits = UNLIMITED) -> Rationals | None:
+    """(A,) exact PS-DSF tasks with the pattern of tasks x (A,) in floats; None where no pattern is one, Stopped when late."""
+    arcs, options = exact_arcs(instance), limits.own(ExactOptions)
     units, game = unit(instance, arcs), Game(instance, np.inf)
     if not np.all(game.tasks(x) > 0):
         return None
     for read in patterns(game, x, options.tolerances):  # 1
+        _ = limits.left  # raises when there is no time
         found = _solved(arcs, units, read, x, options.largest_denominator)  # 2
-        if found is not None and (levels if instance.single_variant else exact_layers)(instance, found) is not None:  # 3
+        if found is None:
+            continue
+        if (levels(instance, found) if instance.single_variant else exact_layers(instance, found, limits)) is not None:  # 3
             return found
     return None
 

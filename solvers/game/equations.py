@@ -212,10 +212,7 @@ class LevelEquations:
         return np.where(self.row, np.maximum(k, 0.0), 0.0) * self.unit[:, None]
 
     def gap(self, y: Floats, k: Floats) -> float:
-        """The residual that y and k prove of themselves, without the help of formulations/game/residual.py's linear programs.
-
-        It is inf where they are no numbers.
-        """
+        """The residual that y and k prove of themselves, without linear programs (residual.py); inf where they are no numbers."""
         x, kappa, game = self.x(y), self.kappa(k), self.game
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(kappa))):
             return np.inf

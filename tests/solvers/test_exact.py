@@ -33,6 +33,7 @@ from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.exact import simplex
 from fairalloc.solvers.exact.exact import solve_exactly
+from fairalloc.solvers.exact.ps_dsf import exact_levels
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.running import dispatch
@@ -548,6 +549,11 @@ def test_no_rational_equations_after_the_time_is_over(monkeypatch):
     monkeypatch.setattr("fairalloc.solvers.exact.exact.exact_levels", lambda *_: pytest.fail("rational equations were begun"))
     allocation = solve(generators.generic(60, 20, 4), "ps-dsf", "exact", time_limit=1e-2)
     assert allocation.termination == "time_limit"
+
+
+def test_rational_equations_of_one_pattern_after_the_other_look_at_the_clock():
+    with pytest.raises(Stopped):
+        exact_levels(WANG, WANG.arcs.gamma, Limits(deadline=0.0))
 
 
 def test_the_rational_answer_is_taken_where_its_rounding_has_no_more_digits():
