@@ -217,7 +217,7 @@ class BestResponses:
         self.smooth: dict[int, ServerDual | VariantsResponse] = {}
         for server in servers:
             i, marginals = server.index, game.marginals.of(server.arcs)
-            if not by_filling(game, i):
+            if game.finite[i] and not (game.instance.R == 1 and game.alike[i]):  # else by water filling (K Theorem 5)
                 self.smooth[i] = (VariantsResponse if game.several[i] else ServerDual)(server, marginals, float(game.beta[i]))
 
     def sweep(self, x: Floats, late: Callable[[], bool] = bool) -> float:
@@ -270,11 +270,6 @@ class BestResponseSession(GameSession):
         if few and filled and self.gap <= self.limits.promised:
             self.x_exact = rational_sweeps(self.game, self.done + 2, lambda: self.limits.late)  # 4
             self.x = self.x if self.x_exact is None else np.array([float(v) for v in self.x_exact])
-
-
-def by_filling(game: Game, i: int) -> bool:
-    """Whether water filling is server i's best response: alpha = inf, or one resource and one g for all users (K Theorem 5)."""
-    return bool(not game.finite[i]) or (game.instance.R == 1 and bool(game.alike[i]))
 
 
 def of_first(marginals: Marginals, times: int) -> Marginals:
