@@ -40,7 +40,7 @@ from fairalloc.solvers.exact.ps_dsf import levels, unit
 from fairalloc.solvers.method import Method, Session
 
 LARGEST = 6
-"""Arcs, by default: a tenth of a second; each arc more takes about three times as long."""
+"""Arcs, by default: tenths of a second up to four resources, minutes for ten; each arc more takes about three times as long."""
 
 
 class ServerChoice(NamedTuple):

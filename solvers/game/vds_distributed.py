@@ -28,9 +28,6 @@ from fairalloc.solvers.game.ps_mfa import Merit
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
 from fairalloc.solvers.options import AlgorithmOptions
 
-EVERY = 100
-"""Steps from one check of the time limit and of the largest direction |v| (K 55) to the next."""
-
 EPSILON, SMALLER = 0.1, 0.1**0.5
 """The first epsilon of (K 57), a part of every capacity (smaller ones make the first steps too small), and how it decreases."""
 
@@ -78,11 +75,8 @@ class VdsDistributedSession(GameSession):
     def _rest(self) -> None:
         """Iterate with one epsilon until v is small."""
         while self.done < self.options.max_iterations and not self.limits.late:
-            steps = min(EVERY, self.options.max_iterations - self.done)
-            for _ in range(steps):
-                size = self.move()
-            self.done += steps
-            if not size > self.epsilon**2 / 10.0:  # nan too
+            self.done += 1
+            if not self.move() > self.epsilon**2 / 10.0:  # nan too
                 return
 
     def move(self) -> float:
