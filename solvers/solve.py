@@ -28,7 +28,17 @@ from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
 from fairalloc.solvers.running import time_limits
-from fairalloc.solvers.running.dispatch import Keep, Request, best_attempt, is_ours, meets, whole_call
+from fairalloc.solvers.running.dispatch import (
+    LATE,
+    Keep,
+    Request,
+    best_attempt,
+    is_last_word,
+    is_ours,
+    judged_unless_ended,
+    unjudged,
+    whole_call,
+)
 from fairalloc.solvers.running.listeners import ProgressStep, listening
 from fairalloc.solvers.running.threads import checked_threads, limited_threads
 from fairalloc.solvers.symmetry import classes_of
@@ -138,10 +148,10 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
     item = request.mechanism.settled(instance)
     chosen, later = _asked(item, method, instance, options)
     request = request if item is request.mechanism else replace(request, mechanism=item)
-    merged = _merged(request, method, options) if request.merge else None
-    if merged is not None and meets(merged, request.limits.promised):
-        return merged
-    best = best_attempt(request, chosen, keep, later)
+    best = _merged(request, method, options, keep) if request.merge else None
+    if best is not None and is_last_word(best, request.limits):
+        return best
+    best = best_attempt(request, chosen, keep, later, best)
     if best is None:
         raise NotApplicable(
             item.unwritten(instance, "cvxpy") or f"no method that is installed computes {item.id!r} on this instance"
@@ -154,18 +164,23 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
     return best
 
 
-def _merged(request: Request, method: str | Own | None, options: Mapping[str, Any]) -> Allocation | None:
-    """The answer of the instance whose identical users and servers are one each, split and judged; None where there are few."""
+def _merged(request: Request, method: str | Own | None, options: Mapping[str, Any], keep: Keep | None) -> Allocation | None:
+    """The answer of the instance whose identical users and servers are one each, split and judged; None where there are few.
+
+    `keep` gets what is found on the way, split.
+    """
     item, instance = request.mechanism, request.instance
     classes = classes_of(item, instance) if is_ours(item) and request.warm_start is None else None
     if classes is None:
         return None
-    small = classes.merged
+    small, home = classes.merged, item.home(instance)
     chosen, later = _asked(item, method, small, options)
-    answer = best_attempt(replace(request, instance=small), chosen, later=later)
+    keep_split = keep and (lambda found: keep(unjudged(classes.split(found, home), LATE)))
+    answer = best_attempt(replace(request, instance=small), chosen, keep_split, later)
     if answer is None or not answer.has_point:
         return None
-    return judged(item, classes.split(answer, item.home(instance)), request.limits, reference=request.reference)
+    found = classes.split(answer, home)
+    return judged_unless_ended(found, keep, lambda: judged(item, found, request.limits, reference=request.reference))
 
 
 def _asked(

@@ -57,6 +57,9 @@ FAR = 1e8
 TIGHT = 1e-4
 """Seconds for each arc and resource that it takes: what solvers in native code needed for `nb` on 600 users and 100 servers."""
 
+LATE = "there was no time left to judge it"
+"""Why what is kept on the way is not judged."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -177,16 +180,19 @@ def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Alloc
 
 
 def best_attempt(
-    request: Request, methods: Iterable[Method], keep: Keep | None = None, later: Iterable[Method] = ()
+    request: Request,
+    methods: Iterable[Method],
+    keep: Keep | None = None,
+    later: Iterable[Method] = (),
+    best: Allocation | None = None,
 ) -> Allocation | None:
     """The first judged allocation that meets the accuracy, else the best when methods or time have come to an end.
 
-    Methods are asked in their order, then those of `later`; None where none is available. `keep` gets each allocation that is
-    better than those before.
+    Methods are asked in their order, then those of `later`; None where none is available. `best` is what is known before, and
+    `keep` gets each allocation that is better than those before.
     KeyboardInterrupt is raised at Ctrl-C before there was a point.
     """
     limits, promise = request.limits, request.limits.promised
-    best: Allocation | None = None
     queue = _Queue(methods, later, limits.limited)
     if _is_tight(request):
         queue.prefer_anytime()
@@ -208,7 +214,9 @@ def best_attempt(
         keep_better(allocation)
         if best is None or _rank(allocation, promise) < _rank(best, promise):
             best = allocation
-        if meets(best, promise) or limits.late or allocation.termination == "interrupted":
+        if allocation.termination == "interrupted":
+            return best if best is allocation else _interrupted(best)
+        if is_last_word(best, limits):
             break
         if _proves_infeasible(request.mechanism, method, allocation):
             return allocation
@@ -217,6 +225,11 @@ def best_attempt(
         if allocation.termination == "inaccurate" and request.mechanism.linear and not _is_large(request.instance):
             queue.postpone_first_order()
     return best
+
+
+def is_last_word(best: Allocation, limits: Limits) -> bool:
+    """Whether nobody else is asked: it meets the accuracy, no time is left, or Ctrl-C ended it."""
+    return meets(best, limits.promised) or limits.late or best.termination == "interrupted"
 
 
 def _is_tight(request: Request) -> bool:
@@ -291,23 +304,29 @@ def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, b
 def _early(mechanism: Mechanism, method: Method, home: Instance, x: Floats, reason: str) -> Allocation:
     """Tasks (A,) of a method that has not ended, not judged for this reason."""
     facts: dict[str, Any] = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
-    return _unjudged(Allocation(home, x, **facts), reason)
+    return unjudged(Allocation(home, x, **facts), reason)
 
 
 def _work(request: Request, method: Method, keep: Keep | None) -> Allocation:
-    """The answer, judged; it is kept before that, and on large instances so are the points on the way."""
+    """The answer, judged; on large instances the points on the way are kept too."""
     answered, facts = _answered(request, method, keep if _is_large(request.instance) else None)
+    return judged_unless_ended(answered, keep, lambda: _judged(request, method, answered, facts))
+
+
+def judged_unless_ended(found: Allocation, keep: Keep | None, judge: Callable[[], Allocation]) -> Allocation:
+    """What `judge` makes of the allocation, which is kept before that; not judged where Ctrl-C comes and nobody waits for it."""
     if keep is not None:
-        keep(_unjudged(answered, "there was no time left to judge it"))
+        keep(unjudged(found, LATE))
     try:
-        return _judged(request, method, answered, facts)
+        return judge()
     except KeyboardInterrupt:
-        if keep is not None or not answered.has_point:
+        if keep is not None or not found.has_point:
             raise
-        return _interrupted(_unjudged(answered, "it was interrupted"))
+        return _interrupted(unjudged(found, "it was interrupted"))
 
 
-def _unjudged(allocation: Allocation, reason: str) -> Allocation:
+def unjudged(allocation: Allocation, reason: str) -> Allocation:
+    """The allocation with its infeasibility, and the reason why nothing else is known of it."""
     return allocation.noted(residuals={"feasibility": infeasibility(allocation)}, not_judged=f"not judged: {reason}")
 
 
@@ -325,7 +344,7 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
     def offered(x: Floats) -> None:
         if keep is not None:
-            keep(_early(mechanism, method, home, scaled_down(domain, x), "there was no time left to judge it"))
+            keep(_early(mechanism, method, home, scaled_down(domain, x), LATE))
 
     if keep is not None and method.anytime:
         offered(equal_partition(domain))
@@ -375,7 +394,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
     except Exception as error:
         if is_ours(request.mechanism) or isinstance(error, FairallocError):
             raise
-        return _unjudged(allocation, failure(request.mechanism.id, error))
+        return unjudged(allocation, failure(request.mechanism.id, error))
     unused = {
         f"warm_start is not used: {method.id} takes no start for {request.mechanism.id}": request.warm_start is not None
         and not method.starts(request.mechanism),

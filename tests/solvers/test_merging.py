@@ -1,5 +1,7 @@
 """Identical users and servers solved as one: the answers of the given instance, proved there, for all that allow it."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from tolerances import EXACT, RESIDUAL, SHARES
@@ -8,6 +10,8 @@ import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models import Instance
 from fairalloc.solvers import symmetry
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.running.dispatch import Request
 from fairalloc.solvers.symmetry import classes_of
 
 WORDS = "which stand for identical ones"
@@ -160,3 +164,55 @@ def test_what_is_not_proved_on_the_given_instance_is_solved_again(monkeypatch):
     answer = fa.solve(instance, "drfh")
     assert WORDS not in answer.message
     np.testing.assert_allclose(answer.tasks, fa.solve(instance, "drfh", merge=False).tasks, rtol=EXACT)
+
+
+@pytest.mark.parametrize("when", ["solving", "judging"])
+def test_ctrl_c_ends_a_merged_solve_with_its_point(monkeypatch, when):
+    """It had gone on with all users and servers, and what had been found was lost."""
+    module = import_module("fairalloc.solvers.solve")
+    asked = []
+
+    def ended(request, *others):
+        asked.append(request.instance.A)
+        answer = best_attempt(request, *others)
+        return answer.noted(termination="interrupted") if when == "solving" else answer
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    best_attempt = module.best_attempt
+    monkeypatch.setattr(module, "best_attempt", ended)
+    if when == "judging":
+        monkeypatch.setattr(module, "judged", interrupted)
+    answer = fa.solve(PAIR, "drfh")
+    assert (asked, answer.termination, answer.has_point) == ([2], "interrupted", True)
+
+
+def test_a_merged_point_is_not_lost_where_time_is_over(monkeypatch):
+    """The given instance was asked without time left, and its answer without a point was returned."""
+    module, kept, asked = import_module("fairalloc.solvers.solve"), [], []
+
+    def late(request, methods, keep, later):
+        asked.append(request.instance.A)
+        found = fa.Allocation(request.instance, [1, 1], termination="time_limit")
+        keep(found)
+        return found
+
+    monkeypatch.setattr(module, "best_attempt", late)
+    answer = module._solved(Request(mechanism("drfh"), PAIR, Limits(deadline=0.0), merge=True), None, {}, kept.append)
+    assert (asked, answer.termination) == ([2], "time_limit")
+    np.testing.assert_allclose(answer.tasks, 0.5)
+    assert {(found.instance.A, found.not_judged) for found in kept} == {(8, "not judged: there was no time left to judge it")}
+    assert WORDS in kept[0].message
+
+
+def test_the_better_of_a_merged_answer_and_the_others_counts(monkeypatch):
+    module = import_module("fairalloc.solvers.solve")
+    best_attempt, before = module.best_attempt, []
+    monkeypatch.setattr(module, "best_attempt", lambda *given: before.append(given[4:]) or best_attempt(*given))
+    monkeypatch.setattr(
+        module, "judged", lambda rule, found, *_, **__: found.noted(termination="inaccurate", residuals={"definition": 1})
+    )
+    assert fa.solve(PAIR, "drfh").claims_success
+    assert [len(given) for given in before] == [0, 1]
+    assert before[1][0].termination == "inaccurate"
