@@ -18,7 +18,6 @@ a limit too.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, TypeAlias
@@ -428,8 +427,13 @@ def _no_answer(instance: Instance, termination: str, message: str) -> Answer:
 
 def _checked(answer: Any, method: Method, instance: Instance) -> Answer:
     """What a method not of this package answers; whatever is no answer is an error of its own."""
-    with suppress(TypeError, ValueError):
-        if isinstance(answer, Answer) and np.shape(x := np.asarray(answer.x, dtype=float)) == (instance.A,):
-            return replace(answer, x=x)
     said = f"{method.id} returned no Answer with tasks on the {instance.A} arcs of the instance"
+    try:
+        if isinstance(answer, Answer):
+            x = Allocation(instance, answer.x, termination=answer.termination, x_exact=answer.x_exact).x
+            prices: Floats = np.asarray([] if answer.prices is None else answer.prices, dtype=float)
+            layers = prices.reshape(-1, instance.K, instance.R) if prices.size else None
+            return replace(answer, x=x, prices=layers, message=str(answer.message or ""))
+    except (TypeError, ValueError) as error:
+        said = f"{method.id} returned an Answer that cannot be read: {error}"
     return _no_answer(instance, "error", said)

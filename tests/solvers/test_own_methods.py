@@ -191,6 +191,30 @@ def test_an_object_that_fails_or_answers_nonsense_is_an_error():
     )
 
 
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"prices": "high"}, "could not convert string to float: 'high'"),
+        ({"prices": [1.0, 2.0, 3.0]}, "cannot reshape array of size 3 into shape (2,2)"),
+        ({"termination": "great"}, "there is no termination 'great'"),
+        ({"x": np.ones(3)}, "x has shape (3,), but the instance has 4 arcs"),
+        ({"x_exact": (1, 2)}, "x_exact is (1, 2), but it must be 4 rationals, one for each arc"),
+    ],
+)
+def test_an_answer_with_a_part_that_cannot_be_read_is_an_error(wrong, sentence):
+    """A library's exception had ended the whole call."""
+
+    class Odd(Mine):
+        def run(self, mechanism, instance, limits):
+            return Answer(
+                **{"x": np.ones(4), "prices": None, "termination": "optimal", "times": Times(), "message": None} | wrong
+            )
+
+    answer = fa.solve(WANG, "drfh", method=Odd)
+    assert (answer.termination, answer.has_point) == ("error", False)
+    assert answer.message.startswith(f"mine returned an Answer that cannot be read: {sentence}")
+
+
 def test_objects_are_asked_what_they_compute():
     class Missing(Mine):
         def missing(self):
