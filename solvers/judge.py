@@ -416,8 +416,8 @@ def reference_allocation(rule: Leximin | NestedMaxMin, instance: Instance, limit
 
 def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:
     """What is claimed is what the answer proves, whatever its solver calls it, where no capacity or limit is exceeded by more."""
-    beyond = allocation.residuals["feasibility"]
-    if allocation.termination not in ("optimal", "inaccurate", "approximate") or np.isnan(proved):
+    beyond, proved = allocation.residuals["feasibility"], worst([proved])
+    if allocation.termination not in ("optimal", "inaccurate", "approximate"):
         return allocation
     if max(proved, beyond) > promise:
         reason = f"proves no more than a residual of {proved:.1e}" if proved > promise else f"is infeasible by {beyond:.1e}"

@@ -30,6 +30,17 @@ def test_prices_that_are_no_numbers_are_refused(field, value):
         fa.Allocation(POOL, [1, 1, 1], **{field: prices})
 
 
+def test_no_success_is_claimed_with_a_residual_that_is_no_number():
+    class Unknown(fa.Mechanism):
+        id = "unknown"
+
+        def residual(self, allocation):
+            return math.nan
+
+    answer = fa.Allocation(POOL, [1, 1, 1], termination="optimal")
+    assert judged(Unknown(), answer, Limits(), reference=False).termination == "inaccurate"
+
+
 def test_a_residual_that_is_no_number_is_infinite():
     assert fa.Allocation(POOL, [1, 1, 1], residuals={"feasibility": 0.0, "definition": math.nan}).residual == math.inf
     assert worst([0.0, math.nan, 1.0]) == math.inf
