@@ -308,6 +308,18 @@ def test_tasks_that_differ_by_orders_of_magnitude_are_allowed_by_their_model(nam
     assert fa.check(fa.Allocation(apart, found.x * [0.99, 1]), edited).holds is False
 
 
+def test_a_solver_that_fails_does_not_show_that_a_model_refuses_tasks(monkeypatch):
+    edited = fa.mechanism("mmf").edited("same", cvxpy=lambda problem, _: cp.Problem(problem.objective, problem.constraints))
+    found = fa.solve(KHAMSE, edited)
+
+    def fails(*_, **__):
+        raise cp.SolverError("it failed")
+
+    monkeypatch.setattr(cp.Problem, "solve", fails)
+    verdict = fa.check(found, edited)
+    assert (verdict.holds, "its solver cannot tell whether" in verdict.sentence) == (None, True)
+
+
 def test_a_changed_parameter_is_another_model(solves):
     most = cp.Parameter(value=3.0)
 
