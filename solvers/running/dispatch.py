@@ -150,12 +150,12 @@ def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Alloc
     """
     names = [field.name for field in fields(Allocation) if field.name != "rule"]
 
-    def facts(allocation: Allocation) -> dict[str, Any]:
-        known = {name: getattr(allocation, name) for name in names}
-        return known | {"instance": None if allocation.instance is nothing.instance else allocation.instance}
+    def known(allocation: Allocation) -> dict[str, Any]:
+        facts = {name: getattr(allocation, name) for name in names}
+        return facts | {"instance": None if allocation.instance is nothing.instance else allocation.instance}
 
     def sent(send: Callable[[Any], None]) -> None:
-        send(facts(work(lambda allocation: send(facts(allocation)))))
+        send(known(work(lambda allocation: send(known(allocation)))))
 
     now = limits.clock()
     end = time_limits.end_of(now, max(limits.deadline - now, 0.0)) if limits.limited else np.inf
@@ -168,8 +168,10 @@ def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Alloc
         if not allocation.has_point:
             raise KeyboardInterrupt
         return _interrupted(allocation)
-    if outcome.ending == "died" and not outcome.messages:
-        return allocation.noted(termination="error", message=outcome.death)
+    if outcome.ending == "died" and allocation.not_judged:
+        facts = {"not_judged": f"not judged: {outcome.death}"} if allocation.has_point else {}
+        ended = {"termination": "error", "message": outcome.death} if allocation.termination == "given" else {}
+        return allocation.noted(**facts, **ended)
     if outcome.ending == "time" and allocation.termination in ("given", "interrupted"):
         return allocation.noted(termination="time_limit", message="it did not end by itself at the time limit")
     return allocation
@@ -390,7 +392,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
     own = isinstance(method, OwnFunction) and allocation.prices is None
     try:
         result = judged(request.mechanism, allocation, request.limits, facts, request.reference, claimed=own)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if is_ours(request.mechanism) or isinstance(error, FairallocError):
             raise
         return unjudged(allocation, failure(request.mechanism.id, error))

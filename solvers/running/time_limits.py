@@ -237,9 +237,11 @@ class _Done:
 
 
 def _send(pipe: int, message: Any) -> None:
-    """By length and pickle; what cannot be pickled is told as text."""
+    """By length and pickle; what cannot be pickled, or an error that cannot be read again, is told as text."""
     try:
         data = pickle.dumps(message)
+        if isinstance(message, _Raised):
+            pickle.loads(data)
     except Exception as error:
         reason = message.error if isinstance(message, _Raised) else error
         data = pickle.dumps(_Raised(RuntimeError(f"{type(reason).__name__}: {reason}"), traceback.format_exc()))

@@ -170,6 +170,35 @@ def test_a_judge_that_hangs_leaves_the_answer(monkeypatch):
 
 
 @forks
+@pytest.mark.parametrize("end", [lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: os._exit(3)])
+def test_a_judge_whose_process_dies_is_not_called_late(monkeypatch, end):
+    monkeypatch.setattr(dispatch, "judged", lambda *_, **__: end())
+    allocation, _ = within(1e6, Double(right))
+    assert allocation.has_point
+    assert allocation.not_judged.startswith("not judged: its process ended with exit code")
+    offers = Double(lambda session: (session.offer(right(session)[0]), end()))
+    offered, _ = within(1e6, offers)
+    assert (offered.has_point, offered.termination) == (True, "error")
+    assert offered.message.startswith("its process ended with exit code")
+
+
+class TwoParts(Exception):  # noqa: N818
+    """What pickle writes, but cannot read: it is made of the message alone."""
+
+    def __init__(self, one, other):
+        super().__init__(f"{one} and {other}")
+
+
+@forks
+def test_an_error_that_cannot_be_read_again_is_told_as_text():
+    def raises(send):
+        raise TwoParts("this", "that")
+
+    with pytest.raises(RuntimeError, match="TwoParts: this and that"):
+        time_limits.isolated(raises, np.inf, time.perf_counter)
+
+
+@forks
 def test_what_a_child_raises_is_raised_and_its_death_is_an_error():
     def raises(session):
         raise NotImplementedError("a sentence")
