@@ -4,32 +4,49 @@
 2. Each is left out in turn; where the rest is still infeasible it stays out. What is left is irreducible: without any one of them
    there is an allocation.
 
-What is left after each step is yielded, so that a call whose time ends in between has the smallest set so far.
+What is left after each step is yielded, so that a call whose time ends in between has the smallest set so far. Where a solver
+cannot tell whether the rest is feasible, that set is the last.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
+from fairalloc.solvers.backends.cvxpy import TERMINATION as CVXPY
+from fairalloc.solvers.backends.pyomo import TERMINATION as PYOMO
 from fairalloc.solvers.backends.pyomo import ipopt
 
 
 def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
     """Sentences that name added constraints without an allocation, ever fewer; those of the last one are irreducible."""
     found = _in_cvxpy(mechanism, instance) if mechanism.cvxpy_edit is not None else _in_pyomo(mechanism, instance)
-    names: list[str] = []
-    for names in found:
-        some = f"no allocation satisfies {mechanism.edits} because of some of {', '.join(names)}"
-        yield f"{some}: there was no time to find out which" if names else f"no allocation satisfies {mechanism.edits}"
+    said, names, some = f"no allocation satisfies {mechanism.edits}", list[str](), ""
+    try:
+        for names in found:
+            some = f" because of some of {', '.join(names)}" if names else ""
+            yield f"{said}{some}: there was no time to find out which" if names else said
+    except _Undecided:
+        yield f"{said}{some}: its solver could not tell which" if some else said
+        return
     if names:
         why = "this constraint contradicts the model" if len(names) == 1 else "these constraints contradict each other"
         without = "it" if len(names) == 1 else "any one of them"
-        yield (
-            f"no allocation satisfies {mechanism.edits}; {why}: {', '.join(names)}; without {without} the model has a solution"
-        )
+        yield f"{said}; {why}: {', '.join(names)}; without {without} the model has a solution"
+
+
+class _Undecided(Exception):  # noqa: N818 (a signal, not an error)
+    """A solver found neither a point nor that there is none."""
+
+
+def _is_infeasible(termination: str) -> bool:
+    """Whether a solver says so; _Undecided where it says neither that nor that there is a point."""
+    if termination not in ("optimal", "inaccurate", "unbounded", "infeasible"):
+        raise _Undecided
+    return termination == "infeasible"
 
 
 def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) -> Iterator[list[Any]]:
@@ -56,11 +73,9 @@ def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
 
     def infeasible(some: list[Any]) -> bool:
         trial = cp.Problem(cp.Minimize(0), [*given, *some])
-        try:
+        with suppress(cp.SolverError, ValueError):
             trial.solve()
-        except (cp.SolverError, ValueError):
-            return False
-        return bool(trial.status in ("infeasible", "infeasible_inaccurate"))
+        return _is_infeasible(CVXPY.get(trial.status, "error"))
 
     for kept in _irreducible(added, infeasible):
         yield [c.label or str(c) for c in kept]
@@ -85,11 +100,11 @@ def _in_pyomo(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
         for row in added:
             (row.activate if any(row is other for other in some) else row.deactivate)()
         if not mechanism.linear:
-            return ipopt(model) == "infeasible"
+            return _is_infeasible(ipopt(model))
         solver = SolverFactory("highs")
         solver.config.load_solutions = False
         solver.config.raise_exception_on_nonoptimal_result = False
-        return "nfeasible" in solver.solve(model).termination_condition.name
+        return _is_infeasible(PYOMO.get(solver.solve(model).termination_condition.name, "error"))
 
     for kept in _irreducible(added, infeasible):
         yield [c.name for c in kept]

@@ -548,6 +548,29 @@ def test_what_is_known_of_a_conflict_is_told_step_by_step():
     assert "x[1] <= 5" not in sentences[-1]
 
 
+@pytest.mark.parametrize("failing", [1, 2, 4])
+def test_a_solver_that_fails_is_no_solution_of_a_conflict(monkeypatch, failing):
+    """What it could not solve was told to have a solution."""
+    import cvxpy as cp
+
+    def edit(problem, instance):
+        x = problem.var_dict["x"]
+        return cp.Problem(problem.objective, [*problem.constraints, x[0] >= 1000, x[1] <= 5, x[2] <= 5])
+
+    calls, solved = [], cp.Problem.solve
+
+    def fails(problem):
+        calls.append(1)
+        if len(calls) == failing:
+            raise cp.SolverError("it failed")
+        return solved(problem)
+
+    monkeypatch.setattr(cp.Problem, "solve", fails)
+    said = list(conflict(mechanism("utilitarian").edited("torn", cvxpy=edit), WANG))[-1]
+    assert (": its solver could not tell which" in said) == (failing > 1)
+    assert "has a solution" not in said
+
+
 EXTREME = [pytest.param(weights, marks=pytest.mark.deep) for weights in ([1e-300, 1], [1e300, 1])]
 
 
