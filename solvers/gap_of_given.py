@@ -37,7 +37,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import TERMINATION
 from fairalloc.solvers.judge import UserError, proved, user_error
-from fairalloc.solvers.method import Limits
+from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import ACCURACY, solver_options
 from fairalloc.solvers.solve import solve
 
@@ -78,8 +78,8 @@ def distance(
     given = _in_cvxpy if "cvxpy" in item.layers else _in_pyomo
     try:
         return given(item, allocation, limits or Limits())
-    except _Unanswered as reason:
-        return None, str(reason)
+    except (_Unanswered, Stopped) as reason:
+        return None, str(reason) or "not decided: the time was not enough"
 
 
 class _Unanswered(Exception):  # noqa: N818 (a signal, not an error)

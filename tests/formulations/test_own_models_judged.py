@@ -320,6 +320,12 @@ def test_a_solver_that_fails_does_not_show_that_a_model_refuses_tasks(monkeypatc
     assert (verdict.holds, "its solver cannot tell whether" in verdict.sentence) == (None, True)
 
 
+def test_a_comparison_without_time_left_is_not_decided():
+    edited = fa.mechanism("mmf").edited("late", cvxpy=cap)
+    far, words = gap_of_given.distance(edited, fa.solve(KHAMSE, edited), Limits(deadline=0.0))
+    assert (far, words) == (None, "not decided: the time was not enough")
+
+
 def test_a_changed_parameter_is_another_model(solves):
     most = cp.Parameter(value=3.0)
 
