@@ -68,7 +68,7 @@ def solve_many(
     mechanism : as for `solve`
     accuracy : the residual promised, as for `solve`
     time_limit : seconds for the whole call, None = no limit; later instances have no point and the termination
-        "time_limit"
+        "time_limit", after Ctrl-C "interrupted"
     threads : as for `solve`
     parameters : of the mechanism, such as alpha for "fds"
 
@@ -80,6 +80,7 @@ def solve_many(
     Raises
     ------
     FairallocError : what `solve` would raise, with the number of the instance, counted from 0
+    KeyboardInterrupt : Ctrl-C before there was an answer
 
     Examples
     --------
@@ -95,23 +96,48 @@ def solve_many(
     promised(accuracy)
     limits = Limits(accuracy, now() + checked_limit(time_limit), threads=checked_threads(threads))
     item = find_mechanism(mechanism).configure(**parameters)
-    answers: list[Allocation | None] = [None] * len(given)
+    answers: dict[int, Allocation] = {}
     with limited_threads(limits.threads, max((one.A for one in given), default=0)):
-        for members in _stacks(given, item, limits.limited):
-            if not limits.late:
-                for k, answer in zip(members, _together([given[k] for k in members], item, limits), strict=True):
-                    answers[k] = answer if answer is None or isinstance(mechanism, str) else answer.noted(rule=item)
-        return [
-            _alone(k, given[k], mechanism, limits, parameters) if answer is None else answer for k, answer in enumerate(answers)
-        ]
+        try:
+            for k, answer in _found(given, mechanism, item, limits, parameters):
+                answers[k] = answer
+        except KeyboardInterrupt:
+            if not answers:
+                raise
+    ended = "time_limit" if limits.late else "interrupted"
+    return [answers.get(k) or _not_begun(instance, item, ended) for k, instance in enumerate(given)]
+
+
+def _found(
+    given: list[Instance], asked: str | Mechanism | type[Mechanism], item: Mechanism, limits: Limits, parameters: dict[str, Any]
+) -> Iterator[tuple[int, Allocation]]:
+    """The number and the answer of each, those of stacks first, until no time is left or Ctrl-C has ended one."""
+    single = set(range(len(given)))
+    for members in _stacks(given, item, limits.limited):
+        if limits.late:
+            return
+        for k, answer in zip(members, _together([given[k] for k in members], item, limits), strict=True):
+            if answer is not None:
+                single.remove(k)
+                yield k, answer if isinstance(asked, str) else answer.noted(rule=item)
+    for k in sorted(single):
+        if limits.late:
+            return
+        answer = _alone(k, given[k], asked, limits, parameters)
+        yield k, answer
+        if answer.termination == "interrupted":
+            return
+
+
+def _not_begun(instance: Instance, mechanism: Mechanism, ended: str) -> Allocation:
+    """The answer without a point where the call ended before its turn."""
+    said = "there was no time left to begin with it" if ended == "time_limit" else "it was interrupted before its turn"
+    facts: dict[str, Any] = {"termination": ended, "message": said, "not_judged": f"not judged: {said}"}
+    return Allocation(instance, np.full(instance.A, np.nan), mechanism.id, **facts)
 
 
 def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameters: dict[str, Any]) -> Allocation:
     """What `solve` answers in the time that is left."""
-    if limits.late:
-        nowhere, said = np.full(instance.A, np.nan), "there was no time left to begin with it"
-        facts: dict[str, Any] = {"termination": "time_limit", "message": said, "not_judged": f"not judged: {said}"}
-        return Allocation(instance, nowhere, find_mechanism(mechanism).id, **facts)
     try:
         seconds = max(limits.deadline - limits.clock(), 1e-3) if limits.limited else None
         return solve(instance, mechanism, accuracy=limits.accuracy, time_limit=seconds, threads=limits.threads, **parameters)

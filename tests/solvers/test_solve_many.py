@@ -174,6 +174,27 @@ def test_time_that_is_over():
     assert all(np.isnan(answer.x).all() and "no time" in answer.not_judged for answer in answers)
 
 
+@pytest.mark.parametrize("raises", [False, True])
+def test_ctrl_c_ends_the_whole_call_and_keeps_what_was_found(monkeypatch, raises):
+    """It had ended one instance, and the call went on with the next."""
+    asked = []
+
+    def interrupted(instance, *given, **named):
+        asked.append(instance)
+        if raises:
+            raise KeyboardInterrupt
+        return fa.solve(instance, *given, **named).noted(termination="interrupted")
+
+    monkeypatch.setattr(module, "solve", interrupted)
+    answers = fa.solve_many([PLANTED, *GENERIC[:2], generators.generic(3, 2, 2)], "nb")
+    assert [answer.has_point for answer in answers] == [not raises, True, True, False]
+    assert answers[3].termination == "interrupted"
+    assert len(asked) == 1
+    if raises:
+        with pytest.raises(KeyboardInterrupt):
+            fa.solve_many([PLANTED, generators.generic(3, 2, 2)], "nb")
+
+
 def test_each_of_a_stack_has_its_part_of_the_time(monkeypatch):
     """On clocks that go 1 and 3 seconds from one look to the next."""
     wall, cpu = itertools.count(5), itertools.count(7, 3)
