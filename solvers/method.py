@@ -242,16 +242,20 @@ class Session:
     def solve_round(self, round: Any) -> tuple[Floats, Floats]:  # noqa: A002
         """`solve` for the loop over rounds, which needs prices: Stopped where the solver returns none."""
         self.x, prices = self.solve(round)
-        if prices is None:
-            raise Stopped("error", "the solver returned no dual prices, which the rounds need")
-        return self.x, prices
+        return self.x, self._known(prices)
 
     def solve_fairness(self, round: Round) -> tuple[Floats, Floats, Floats | None]:  # noqa: A002
         """`solve` for edited rounds, which need the dual prices of "fairness": Stopped where the solver returns none."""
         self.x, prices = self.solve(round)
-        if self.fairness is None:
+        return self.x, self._known(self.fairness), prices
+
+    def _known(self, duals: Floats | None) -> Floats:
+        """The dual prices of a round; Stopped where there are none, or they or the tasks are no numbers."""
+        if duals is None:
             raise Stopped("error", "the solver returned no dual prices, which the rounds need")
-        return self.x, self.fairness, prices
+        if not (np.isfinite(duals).all() and np.isfinite(self.x).all()):
+            raise Stopped("error", "the solver returned tasks or dual prices that are no numbers")
+        return duals
 
     def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
         """The answer with these tasks (A,) and prices, and all else that is known here."""

@@ -176,6 +176,23 @@ def test_rounds_without_prices_say_so():
     assert allocation.message == "the solver returned no dual prices, which the rounds need"
 
 
+@pytest.mark.parametrize(("tasks", "price"), [(0.1, np.nan), (0.1, np.inf), (np.nan, 1.0)])
+def test_rounds_with_numbers_that_are_none_are_an_error(tasks, price):
+    """Prices that are no numbers had been left out, and the solver's word "optimal" stood."""
+
+    class Odd(Equal):
+        def solve(self, round):
+            return np.full(self.instance.A, tasks), np.full((self.instance.K, self.instance.R), price)
+
+    class Rounds(Mine):
+        session = Odd
+        open = fa.Method.open
+
+    allocation = fa.solve(WANG, "drfh", method=Rounds)
+    assert allocation.termination == "error"
+    assert allocation.message == "the solver returned tasks or dual prices that are no numbers"
+
+
 def test_an_object_that_fails_or_answers_nonsense_is_an_error():
     class Raises(Mine):
         def run(self, mechanism, instance, limits):
