@@ -47,6 +47,8 @@ class OneByOne(Session):
             if not fractions.has_point:
                 raise Stopped(fractions.termination, fractions.message)
             self.x = np.zeros_like(fractions.x) if self.ahead else np.floor(fractions.x + ROUNDING)
+            if fractions.termination == "interrupted":
+                raise KeyboardInterrupt
             self.free -= arcs.load @ self.x
             u = arcs.owner @ self.x
             heap = [(self.rate[n] * (u[n] + self.ahead), n) for n in range(instance.N)]
@@ -77,7 +79,10 @@ class OneByOne(Session):
         return True
 
     def _distances(self, fractions: Allocation) -> Iterator[str]:
-        """What it reaches of each value of the answer in fractions."""
+        """What it reaches of each value of the answer in fractions, where that is one."""
+        if not fractions.claims_success:
+            yield f"the answer in fractions ended with {fractions.termination!r}"
+            return
         known = self.mechanism.base.values(fractions)
         for name, value in self.mechanism.base.values(Allocation(self.instance, self.x)).items():
             if name in known:

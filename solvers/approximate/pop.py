@@ -61,8 +61,10 @@ class PopSession(Session):
             if not answer.claims_success:
                 self.message = f"part {number + 1} of {count} ended with {answer.termination!r}"
             x[np.isin(instance.arcs.user, part)] = answer.x / count
+            self.x = x
+            if answer.termination == "interrupted":
+                raise KeyboardInterrupt
             prices.append(answer.prices if answer.round_prices is None else answer.round_prices)
-        self.x = x
         found = [one for one in prices if one is not None]
         if len(found) < count:
             return x, None

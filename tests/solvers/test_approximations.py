@@ -162,6 +162,28 @@ def test_a_part_that_is_not_solved_is_named(monkeypatch):
     assert "part 1 of 2: too late" in none.message
 
 
+@pytest.mark.parametrize(
+    ("file", "rule", "method"),
+    [("pop", "nb", "pop"), ("one_by_one", "drfh", "best-fit"), ("one_by_one", "drfh", "sequential-minmax")],
+)
+def test_ctrl_c_in_a_solve_ends_what_is_made_of_it(monkeypatch, file, rule, method):
+    """It had ended one part, and the rest went on from what it left."""
+    module, asked = importlib.import_module(f"fairalloc.solvers.approximate.{file}"), []
+
+    def ended(*given, **named):
+        asked.append(given)
+        return fa.solve(*given, **named).noted(termination=word)
+
+    monkeypatch.setattr(module, "solve", ended)
+    instance, word = generators.generic(8, 3, 2, 0), "interrupted"
+    whole = {} if file == "pop" else {"integral": True}
+    found = fa.solve(instance, rule, method, **whole)
+    assert (found.termination, found.has_point, len(asked)) == ("interrupted", True, 1)
+    word = "inaccurate"
+    assert "in fractions is" not in (message := fa.solve(instance, rule, method, **whole).message)
+    assert "ended with 'inaccurate'" in message
+
+
 def test_as_many_parts_as_users_are_an_equal_partition():
     instance = generators.tied(5, 3, 2, 1)
     found = fa.solve(instance, "nb", "pop", options={"parts": 99})
