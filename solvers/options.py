@@ -9,7 +9,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from inspect import getdoc
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -127,11 +126,6 @@ def _between(tight: Any, loose: Any, tighter: str, looser: str, residual: float)
 
 def solver_options(solver: str, accuracy: Accuracy) -> dict[str, Any]:
     """The options of a solver of OPTIONS at an accuracy, a new dict; none for a solver that is not in the table."""
-    return dict(_known_options(solver, accuracy))
-
-
-@lru_cache
-def _known_options(solver: str, accuracy: Accuracy) -> Mapping[str, Any]:
     return at_accuracy(OPTIONS[solver], accuracy) if solver in OPTIONS else {}
 
 

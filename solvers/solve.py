@@ -27,18 +27,8 @@ from fairalloc.solvers.iis import conflict
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, Method, now
 from fairalloc.solvers.options import Accuracy, Judging, promised
-from fairalloc.solvers.running import time_limits
-from fairalloc.solvers.running.dispatch import (
-    LATE,
-    Keep,
-    Request,
-    best_attempt,
-    is_last_word,
-    is_ours,
-    judged_unless_ended,
-    unjudged,
-    whole_call,
-)
+from fairalloc.solvers.running import dispatch, time_limits
+from fairalloc.solvers.running.dispatch import Keep, Request
 from fairalloc.solvers.running.listeners import ProgressStep, listening
 from fairalloc.solvers.running.threads import checked_threads, limited_threads
 from fairalloc.solvers.symmetry import classes_of
@@ -129,7 +119,7 @@ def solve(
     request = Request(item, instance, limits, reference, warm_start, merged, isolate)
 
     with listening(progress), limited_threads(limits.threads, instance.A):
-        answer = whole_call(request, lambda given, keep: _solved(given, method, own, keep))
+        answer = dispatch.whole_call(request, lambda given, keep: _solved(given, method, own, keep))
     return answer if isinstance(mechanism, str) and not item.functions else answer.noted(rule=item)
 
 
@@ -137,7 +127,7 @@ def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | 
     """Import what the first method needs; whatever is wrong with it is said later."""
     with suppress(FairallocError):
         first = None if method is None else method_of(method)
-        if first is None and is_ours(mechanism):
+        if first is None and dispatch.is_ours(mechanism):
             first = next(candidates(mechanism.settled(instance), instance), None)
         time_limits.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
 
@@ -149,9 +139,9 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
     chosen, later = _asked(item, method, instance, options)
     request = request if item is request.mechanism else replace(request, mechanism=item)
     best = _merged(request, method, options, keep) if request.merge else None
-    if best is not None and is_last_word(best, request.limits):
+    if best is not None and dispatch.is_last_word(best, request.limits):
         return best
-    best = best_attempt(request, chosen, keep, later, best)
+    best = dispatch.best_attempt(request, chosen, keep, later, best)
     if best is None:
         raise NotApplicable(
             item.unwritten(instance, "cvxpy") or f"no method that is installed computes {item.id!r} on this instance"
@@ -170,17 +160,17 @@ def _merged(request: Request, method: str | Own | None, options: Mapping[str, An
     `keep` gets what is found on the way, split.
     """
     item, instance = request.mechanism, request.instance
-    classes = classes_of(item, instance) if is_ours(item) and request.warm_start is None else None
+    classes = classes_of(item, instance) if dispatch.is_ours(item) and request.warm_start is None else None
     if classes is None:
         return None
     small, home = classes.merged, item.home(instance)
     chosen, later = _asked(item, method, small, options)
-    keep_split = keep and (lambda found: keep(unjudged(classes.split(found, home), LATE)))
-    answer = best_attempt(replace(request, instance=small), chosen, keep_split, later)
+    keep_split = keep and (lambda found: keep(dispatch.unjudged(classes.split(found, home), dispatch.LATE)))
+    answer = dispatch.best_attempt(replace(request, instance=small), chosen, keep_split, later)
     if answer is None or not answer.has_point:
         return None
     found = classes.split(answer, home)
-    return judged_unless_ended(found, keep, lambda: judged(item, found, request.limits, reference=request.reference))
+    return dispatch.judged_unless_ended(found, keep, lambda: judged(item, found, request.limits, reference=request.reference))
 
 
 def _asked(

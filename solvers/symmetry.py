@@ -89,9 +89,7 @@ def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
 
 def _sums(of: NDArray[np.intp], values: NDArray[Any]) -> Floats:
     """The sum of the values of each class."""
-    result: Floats = np.zeros(int(of.max()) + 1)
-    np.add.at(result, of, values)
-    return result
+    return np.bincount(of, values).astype(float)
 
 
 def _firsts(of: NDArray[np.intp]) -> NDArray[np.intp]:

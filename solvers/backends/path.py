@@ -266,9 +266,9 @@ class GamspyPath(Method):
         if why := finite_alpha(self.id, mechanism, instance):
             return why
         assert isinstance(mechanism, Equilibrium)
-        for i in np.flatnonzero(mechanism.game(mechanism.domain(instance)).own)[:1]:
-            return f"{self.id} takes g' of (K 22), but server {instance.servers[i]!r} has a utility of one's own"
         domain = mechanism.domain(instance)
+        for i in np.flatnonzero(mechanism.game(domain).own)[:1]:
+            return f"{self.id} takes g' of (K 22), but server {instance.servers[i]!r} has a utility of one's own"
         users = domain.N * (2 if np.isfinite(domain.max_tasks).any() else 1)
         size = domain.A + users + domain.K * domain.R
         if size > LARGEST:

@@ -11,6 +11,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import Instance
 from fairalloc.solvers import symmetry
 from fairalloc.solvers.method import Limits
+from fairalloc.solvers.running import dispatch
 from fairalloc.solvers.running.dispatch import Request
 from fairalloc.solvers.symmetry import classes_of
 
@@ -180,8 +181,8 @@ def test_ctrl_c_ends_a_merged_solve_with_its_point(monkeypatch, when):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    best_attempt = module.best_attempt
-    monkeypatch.setattr(module, "best_attempt", ended)
+    best_attempt = dispatch.best_attempt
+    monkeypatch.setattr(dispatch, "best_attempt", ended)
     if when == "judging":
         monkeypatch.setattr(module, "judged", interrupted)
     answer = fa.solve(PAIR, "drfh")
@@ -198,7 +199,7 @@ def test_a_merged_point_is_not_lost_where_time_is_over(monkeypatch):
         keep(found)
         return found
 
-    monkeypatch.setattr(module, "best_attempt", late)
+    monkeypatch.setattr(dispatch, "best_attempt", late)
     answer = module._solved(Request(mechanism("drfh"), PAIR, Limits(deadline=0.0), merge=True), None, {}, kept.append)
     assert (asked, answer.termination) == ([2], "time_limit")
     np.testing.assert_allclose(answer.tasks, 0.5)
@@ -208,8 +209,8 @@ def test_a_merged_point_is_not_lost_where_time_is_over(monkeypatch):
 
 def test_the_better_of_a_merged_answer_and_the_others_counts(monkeypatch):
     module = import_module("fairalloc.solvers.solve")
-    best_attempt, before = module.best_attempt, []
-    monkeypatch.setattr(module, "best_attempt", lambda *given: before.append(given[4:]) or best_attempt(*given))
+    best_attempt, before = dispatch.best_attempt, []
+    monkeypatch.setattr(dispatch, "best_attempt", lambda *given: before.append(given[4:]) or best_attempt(*given))
     monkeypatch.setattr(
         module, "judged", lambda rule, found, *_, **__: found.noted(termination="inaccurate", residuals={"definition": 1})
     )
