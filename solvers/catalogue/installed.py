@@ -6,7 +6,7 @@ that `solve(..., options=...)` gives it in its own names.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -176,10 +176,15 @@ def _found_by_pyomo(solvers: tuple[str, ...]) -> frozenset[str]:
         return frozenset()
     if time_limits.watched() or not time_limits.AVAILABLE:
         return frozenset(solver for solver in solvers if _available(solver))
-    outcome = time_limits.isolated(
-        lambda send: list(map(send, filter(_available, solvers))), time.monotonic() + LOOKING, time.monotonic
-    )
-    return frozenset(outcome.messages)
+
+    def look(send: Callable[[Any], None]) -> None:
+        found: set[str] = set()
+        for solver in filter(_available, solvers):
+            found.add(solver)
+            send(frozenset(found))
+
+    messages = time_limits.isolated(look, time.monotonic() + LOOKING, time.monotonic).messages
+    return messages[-1] if messages else frozenset()
 
 
 def _available(solver: str) -> bool:

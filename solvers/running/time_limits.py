@@ -79,7 +79,7 @@ def be_watched() -> None:
 
 @dataclass
 class Outcome:
-    """What arrived, how the child ended ("done", "time", "interrupted" or "died"), its exit code or None, and new modules."""
+    """The last message, how the child ended ("done", "time", "interrupted" or "died"), its exit code or None, and new modules."""
 
     messages: list[Any] = field(default_factory=list)
     ending: str = "done"
@@ -301,7 +301,7 @@ def _exit_code(pid: int) -> int | None:
 
 
 class _Received:
-    """The messages that have arrived whole; the last one may have been cut off."""
+    """The last message that has arrived whole, and how the work ended; of many points of a large instance one is in memory."""
 
     def __init__(self) -> None:
         self.messages: list[Any] = []
@@ -335,7 +335,7 @@ class _Received:
             if isinstance(message, listeners.ProgressStep):
                 listeners.heard(message)
             else:
-                self.messages.append(message)
+                self.messages = [*(self.messages if isinstance(message, _Done | _Raised) else ()), message]
             del self._data[:end]
 
 
