@@ -178,7 +178,7 @@ class HighsSession(Session):
         self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
         for n in np.flatnonzero(round.active != self.round.active):
             self.highs.changeCoeff(int(first + n), g, -1.0 if round.active[n] else 0.0)
-        self._set(LATER_ROUNDS)
+        self._set({**LATER_ROUNDS, **self.limits.solver_options})
         self.round = round
 
     def _termination(self) -> str:

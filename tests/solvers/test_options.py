@@ -15,6 +15,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import InstanceError, NotApplicable, UnknownName
 from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, METHODS, solve
+from fairalloc.solvers.backends.highs_session import HighsSession
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import OPTIONS, Judging, allowed_user_error, at_accuracy, promised, solver_options
 from fairalloc.solvers.running.warm_start import equal_partition, interior, scaled_down
@@ -416,3 +417,18 @@ def test_tasks_scaled_down_are_feasible_and_those_that_fit_stay(allocation):
 
 def test_what_is_no_number_is_not_scaled():
     assert np.isnan(scaled_down(SMALL, np.full(SMALL.A, np.nan))).all()
+
+
+def test_options_in_the_solvers_own_names_hold_in_later_rounds(monkeypatch):
+    """The second round of `highs:leximin` had gone on with its own."""
+    asked, run = [], HighsSession._run
+
+    def noted(session, again):
+        asked.append(session.highs.getOptionValue("simplex_strategy")[1])
+        return run(session, again)
+
+    monkeypatch.setattr(HighsSession, "_run", noted)
+    instance = fa.Instance([[1, 1], [1, 2], [3, 1]], [[6, 4], [2, 9]], eligible=[[1, 0], [1, 1], [0, 1]])
+    assert fa.solve(instance, "lmmf", "highs:leximin", options={"simplex_strategy": 1}).claims_success
+    assert len(asked) > 1
+    assert set(asked) == {1}
