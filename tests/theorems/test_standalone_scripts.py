@@ -11,7 +11,9 @@ import pytest
 from latex_text import well_formed
 
 from fairalloc.cli import main
+from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.latex import Numbers, example, letters_in, tabular
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import packaged
@@ -194,6 +196,15 @@ def test_latex_is_an_example_whose_letters_are_defined(name):
     assert letters_in(text) == defined_in(text) != set()
     assert r"\toprule" in text
     assert not re.search(r"\d{15}", text), "long numbers are rounded, and can be broken into lines below"
+
+
+def test_a_parameter_in_floating_point_is_the_decimal_that_it_prints_as():
+    """B = 0.5 is 1/2 to a script, in whose numbers nothing is rounded: with weights of 1 (104) is right, and was refuted."""
+    point = (Fraction(1, 21),) * 2
+    case = Case(Instance([[1], [1]], [["1/10"]]), points=(point,), parameters={"alpha": 1, "A": 1, "B": 0.5})
+    assert all_statements()["K.E104"].violated(case) is None
+    heavier = Case(case.instance.replace(weights=[2, 1]), points=(point,), parameters=case.parameters)
+    assert "a task costs 63, and 105/2 by (104)" in all_statements()["K.E104"].violated(heavier).sentence
 
 
 @pytest.mark.deep

@@ -41,7 +41,7 @@ def given(case: Case) -> dict[str, Any]:
         "eligible": instance.placement.astype(int).tolist(),
         "weights": list(table.weights),
         "points": [by_place(instance, point) for point in case.points],
-        **case.parameters,
+        **{name: F(str(v)) if isinstance(v, float) else v for name, v in case.parameters.items()},
     }
     if case.misreport is not None:
         told = case.reported
