@@ -251,6 +251,8 @@ def by_programs(check: Callable[[Case], Verdict]) -> Callable[[Case], Verdict]:
 
 SECOND = {
     "P.C1": bottleneck_by_release,
+    "P.A1.feasible": feasible_in_floats,
+    "P.A1.defined": maximum_defined_in_floats,
     "P.A1.rising": rising,
     "P.A1.later": kept_by_later_servers,
     "P.A1.increase": increase_in_floats,
@@ -262,8 +264,6 @@ SECOND = {
 
 OTHER = {
     "P.II-A.utilization": utilisation_by_program,
-    "P.A1.feasible": feasible_in_floats,
-    "P.A1.defined": maximum_defined_in_floats,
     "P.A1.ends": ends_in_floats,
 }
 """Of exact trials, of which a script confirms the violations that its check is about."""

@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairalloc.analysis.certificates.construct import NotCertified, certify
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import progressive_filling
@@ -125,39 +123,6 @@ class ServerInRationals:
         z, load = self.shares(x), self.taken(x, self.here)
         most = {r: max((z[a] for a in self.here if x[a] and r in self.part[a]), default=ZERO) for r in self.rows}
         return [self.user[a] for a in self.here if not any(load[r] == 1 and z[a] >= most[r] for r in self.part[a])]
-
-
-def feasible(case: Case) -> Verdict:
-    """The first update from DRF on each server, at any of them: f counts a user once for every resource it is released from."""
-    places = ServerInRationals.all_of(case.instance)
-    x = drf_on_each_server(case.instance, places)
-    for place in places:
-        made = place.update(x)
-        worst = -ONE if made is None else max(place.taken(place.updated(x, made), place.here).values()) - 1
-        if worst > 0:
-            server = case.instance.servers[place.i]
-            sentence = f"after Update-Allocation server {server!r} gives {float(worst):.3g} of a capacity too much"
-            return exact_verdict("feasibility", worst, sentence)
-    return yes_or_no("feasibility", True, "no capacity is exceeded")
-
-
-def maximum_defined(case: Case) -> Verdict:
-    """The maximum of (17) is over somebody, in the last round of Algorithm I, whose end is made exact and certified."""
-    certificate = certify(solve(case.instance, "ps-dsf", "psdsf-algorithm-1"))
-    if isinstance(certificate, NotCertified):
-        return not_decided(certificate.reason, "certificate", "maximum")
-    x = dict(enumerate(certificate.x))
-    for place in ServerInRationals.all_of(case.instance):
-        z, left = place.shares(x), place.here
-        while left:
-            least, _, users = place.test(z, x, left)
-            done = [r for r, using in users.items() if using and max(z[a] for a in using) == least]
-            if not done and not all(users.values()):
-                where = f"at server {case.instance.servers[place.i]!r}"
-                sentence = f"{where} nobody in N_i uses a full resource that a remaining user demands"
-                return yes_or_no("maximum", False, sentence)
-            left = [a for a in left if done[0] not in place.part[a]] if done else []
-    return yes_or_no("maximum", True, "every maximum is over somebody")
 
 
 def drf_on_each_server(instance: Instance, places: list[ServerInRationals]) -> dict[int, Fraction]:

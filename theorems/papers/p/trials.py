@@ -151,8 +151,6 @@ cases: dict[str, Case] = {
 
 SEEN = {
     "P.II-A.utilization": sentences.utilisation,
-    "P.A1.feasible": algorithm_1.feasible,
-    "P.A1.defined": algorithm_1.maximum_defined,
     "P.A1.ends": algorithm_1.ends,
 }
 """What the script of the statement sees too."""
@@ -177,6 +175,8 @@ trials: dict[str, Routes] = {
     "P.E41": once(checked("P.E41", lambda found: found["part"] - found["promised"])),
     "P.T2.envy.letter": about_ps_dsf(property_judge("total-envy-freeness")),
     "P.C1": once(algorithm_1.bottleneck),
+    "P.A1.feasible": once(checked("P.A1.feasible", lambda found: found["load"] - 1)),
+    "P.A1.defined": once(checked("P.A1.defined")),
     "P.A1.rising": once(algorithm_1.rising),
     "P.A1.later": once(algorithm_1.kept_by_later_servers),
     **{name: Routes(judge, seen_by_script(judge, name)) for name, judge in SEEN.items()},
