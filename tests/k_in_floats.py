@@ -667,6 +667,7 @@ SECOND = {
     "K.5.1.assumption-2": assumption_2_in_arrays,
     "K.T1": theorem_1_by_program,
     "K.3.4.mixed.definition": theorem_1_by_program,
+    "K.4.4.bounded": bounded_by_program,
     "K.L1": complementary,
     "K.T6": stationary,
     "K.E105": omega_in_floats,
@@ -682,7 +683,6 @@ SECOND = {
 """Of what one exact route, or the check of a script, tries and confirms, by statement."""
 
 EXACT = {
-    "K.4.4.bounded": bounded_by_program,
     "K.E111": descent_by_price,
     "K.E48": stay_complementary,
     "K.E104": price_by_104_in_floats,

@@ -194,7 +194,7 @@ class Leapers:
         floors = np.hstack([-own * h.demand[:, 0], ones if which == 1 else zero])[self.leap, :]
         load = np.hstack([h.demand.T, h.zeros(h.instance.R, 1)])
         rows = np.concatenate([f, first[[not v for v in self.leap]], floors, load])
-        least = leap * (float(extensions.LEAP)) - (other if which == 1 else 0)
+        least = leap * 10 - (other if which == 1 else 0)
         sides = [least, h.zeros(size - sum(self.leap)), h.zeros(sum(self.leap)) - (other if which == 0 else 0), h.pools[0]]
         only = h.zeros(count + 1)
         only[count] = one
@@ -309,8 +309,6 @@ SECOND = {
     "Z.P5.CEEI": bought_in_a_market,
     "Z.P2": few_newton_steps,
     "Z.V.NB.CE": few_newton_steps,
+    "Z.VI.results.LMMF": least_utility_is_attained,
 }
-"""Of what one exact route tries and confirms, by statement."""
-
-OTHER = {"Z.VI.results.LMMF": least_utility_is_attained}
-"""Of exact trials, of which a script confirms the violations that its check is about."""
+"""Of what one exact route, or the check of a script, tries and confirms, by statement."""

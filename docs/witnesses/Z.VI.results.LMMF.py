@@ -26,6 +26,7 @@ def least_utility_without_a_largest(demands, capacities, x):
     User 1 has 0 without tasks, and more than 10 with any. User 2 takes nothing of resource 1, and has what is left of resource 2,
     less than 10. So the least utility is 0, or it is user 2's, which rises as user 1 runs less, but not to none.
     """
+    assert [len(d) for d in demands] == [2, 2]
     (first, second), (nothing, other) = demands
     assert nothing == 0
     assert min(first, second, other) > 0

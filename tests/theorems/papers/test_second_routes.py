@@ -59,7 +59,7 @@ CHEAP = [
     "D.R1",
 ]
 SECOND = k_in_floats.SECOND | w_in_floats.SECOND | p_in_floats.SECOND | z_in_floats.SECOND | d_in_floats.SECOND
-EXACT = k_in_floats.EXACT | w_in_floats.EXACT | p_in_floats.OTHER | z_in_floats.OTHER
+EXACT = k_in_floats.EXACT | w_in_floats.EXACT | p_in_floats.OTHER
 
 COUNTS = dict.fromkeys(CHEAP, 200) | {
     "K.E104": 60,
@@ -81,7 +81,6 @@ COUNTS = dict.fromkeys(CHEAP, 200) | {
     "K.5.2.rest": 60,
     "K.3.4.mixed.definition": 60,
     "K.3.1.existence": 15,
-    "K.4.4.bounded": 30,
     "K.T7.bottleneck": 8,
     "K.T8.start": 3,
     "K.5.2": 3,
@@ -96,7 +95,6 @@ COUNTS = dict.fromkeys(CHEAP, 200) | {
     "D.S5.1.linear-program": 60,
     "D.S5.3.limit": 15,
     "D.S6.minimal-gap": 60,
-    "Z.VI.results.LMMF": 30,
 }
 """Cases that both routes are tried on."""
 
@@ -182,8 +180,8 @@ def test_what_a_script_confirms_was_tried(name):
     """The check of a script is about some violations alone, and about nothing else."""
     statement = STATEMENTS[name]
     case = statement.printed or witness(name)
-    assert (statement.trial(case).holds, statement.confirm(case).holds) == (False, False)
-    said = [(verdict(statement.trial, case), verdict(statement.confirm, case)) for case in samples(statement, 20)]
+    assert seen(name, case) == (False, False)
+    said = [seen(name, case) for case in samples(statement, 20)]
     assert all(tried is False for tried, sure in said if sure is False)
 
 

@@ -1,4 +1,4 @@
-r"""K 3.1, 3.2, 4.4 and 5.1 at given tasks: existence, Theorem 1, bounds on multipliers, uniqueness by a market.
+r"""K 3.1, 3.2 and 4.4 at given tasks: existence, Theorem 1, uniqueness by a market.
 
     Problem 1      server i maximises  U_i = sum_n phi_n g_i(x_n / (phi_n gamma_ni)),  x_n = sum_j x_nj,  within its capacities
     (16)           sum_n (y_ni - x_ni) / gamma_ni g_i'(z_ni) <= 0  for all y_i that fit,         z_ni = x_n / (phi_n gamma_ni)
@@ -147,21 +147,6 @@ def _power(base: Fraction, exponent: Fraction) -> Any:
     if exponent.denominator == 1:
         return as_ball(base) ** int(exponent)
     return (as_ball(base).log() * as_ball(exponent)).exp() if base else as_ball(base)
-
-
-# ---- 5.1 --------------------------------------------------------------------------------------------------------------------
-
-
-def bounded_multipliers(case: Case) -> Verdict:
-    """The multipliers of solutions are bounded: those of a resource that a server does not have are free (K 28)."""
-    exact = case.instance.exact.capacities
-    free = [(i, r) for i, row in enumerate(exact) for r, c in enumerate(row) if c == 0 and i in case.instance.arcs.server]
-    if not free:
-        return yes_or_no("boundedness", True, "every resource that has a price is used by somebody")
-    i, r = free[0]
-    what = f"{case.instance.resources[r]!r} on server {case.instance.servers[i]!r}"
-    sentence = f"any lambda >= 0 solves (28)-(29) for {what}: its capacity is 0 and no eligible user demands it"
-    return yes_or_no("boundedness", False, sentence)
 
 
 # ---- 4.4: one solution where every server has a bottleneck resource --------------------------------------------------------

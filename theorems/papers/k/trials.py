@@ -171,7 +171,7 @@ trials: dict[str, Routes] = {
     "K.C3": game.about_equilibria(game.limit_rate),
     "K.L1": once(problem_3.complementary),
     "K.T6": once(problem_3.stationary),
-    "K.4.4.bounded": Routes(problem_1.bounded_multipliers, checked("K.4.4.bounded")),
+    "K.4.4.bounded": once(checked("K.4.4.bounded")),
     **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
     "K.T7": once(
         game.missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")

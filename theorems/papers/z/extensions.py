@@ -3,20 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
-import numpy as np
-
-from fairalloc.analysis.holdings import Holdings
-from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import few_rounds
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, yes_or_no
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes
 from fairalloc.theorems.papers.z.utilities import bundles_of
 
 F = Fraction
@@ -82,37 +76,3 @@ def valued_rounds() -> Routes:
         lambda case: counted.trial(replace(case, instance=_valued(case.instance, True))),
         lambda case: counted.confirm(replace(case, instance=_valued(case.instance, True))),
     )
-
-
-LEAP = F(10)
-"""For f(c) = the sum of c, and LEAP more where c_1 > 0: concave, and it rises strictly along rays."""
-
-
-def _largest(h: Holdings, leap: tuple[bool, ...], which: int, other: Fraction) -> Fraction | None:
-    """Where some users have at least a floor of resource 1 and all others none, the largest least utility, or floor.
-
-    For which = 0 the utility with this floor, for 1 the floor with this least utility; None = there is none.
-    """
-    size, user = h.instance.N, h.instance.arcs.user.tolist()
-    own = [[int(m == n) for m in user] for n in range(size)]
-    f, first = (-(np.array(own, dtype=object) * part) for part in (h.demand.sum(axis=1), h.demand[:, 0]))
-    most = [[*row, F(1 - which)] for row in f] + [[*row, F(which)] for row, v in zip(first, leap, strict=True) if v]
-    most += [[*-row, F(0)] for row, v in zip(first, leap, strict=True) if not v] + [[*row, F(0)] for row in h.demand.T]
-    sides = [v * LEAP - other * which for v in leap] + [other * (which - 1) for v in leap if v] + [F(0) for v in leap if not v]
-    only = np.array([F(0)] * len(user) + [F(1)], dtype=object)
-    found = maximum(only, np.array(most, dtype=object), np.array([*sides, *h.pools[0]], dtype=object), True)
-    return None if found is None else F(found.value)
-
-
-def least_utility_is_attained(case: Case) -> Verdict:
-    """There is an allocation with the largest least utility f, by what users who leap can have of resource 1."""
-    h = Holdings(Allocation(case.instance, np.zeros(len(case.instance.arcs))), True)
-
-    def can_have(who: tuple[bool, ...], least: Fraction) -> bool:
-        return not any(who) or (_largest(h, who, 1, least) or 0) > 0
-
-    found = {who: _largest(h, who, 0, F(0)) for who in product((False, True), repeat=case.instance.N) if can_have(who, F(0))}
-    best = max(value for value in found.values() if value is not None)
-    attained = any(can_have(who, best) for who, value in found.items() if value == best)
-    words = f"the least utility can be as near to {best} as wanted, and in no allocation is it as much"
-    return yes_or_no("existence", attained, words)
