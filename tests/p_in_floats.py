@@ -259,11 +259,11 @@ SECOND = {
     "P.III-D.local": local_in_floats,
     "P.T1": by_programs(sentences.definition),
     "P.II-A.max-min": by_programs(sentences.max_min),
+    "P.II-A.utilization": utilisation_by_program,
 }
 """Of what one exact route tries and confirms, by statement."""
 
 OTHER = {
-    "P.II-A.utilization": utilisation_by_program,
     "P.A1.ends": ends_in_floats,
 }
 """Of exact trials, of which a script confirms the violations that its check is about."""

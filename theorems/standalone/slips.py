@@ -3,11 +3,21 @@
 from fractions import Fraction
 from typing import Any
 
+from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.convergence import vertices
 from fairalloc.theorems.standalone.definitions import alone
 
 F = Fraction
 Row = list[F]
 Rows = list[list[F]]
+
+
+def make_best_used(case: Case) -> dict[str, Any]:
+    """The vertex of what one server allows with the largest sum of used parts."""
+    arcs = exact_arcs(case.instance)
+    corners = vertices(case.instance, range(len(arcs.user)))
+    return {"better": list(max((sum(arcs.loads(x), F(0)), x) for x in corners)[1])}
 
 
 def unused_by_pareto_optimality(demands: Rows, capacities: Rows, points: list[Rows], better: Row) -> Any:

@@ -10,31 +10,17 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels, unit
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import certified, holdings_of, monopoly, optimum, others_changed, progressive_filling
-from fairalloc.theorems.checkers.convergence import arcs_of_servers, vertices
 from fairalloc.theorems.checkers.game import shares
 from fairalloc.theorems.checkers.trials import RATIONAL, Answer, exact_verdict, rational_allocation, yes_or_no
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, procedure
 
 F = Fraction
-
-
-def utilisation(case: Case) -> Verdict:
-    """No vertex of what one server allows has a larger sum of used parts than the Pareto optimal point; in rationals."""
-    arcs, x = exact_arcs(case.instance), case.points[0]
-    loads = arcs.loads(x)
-    if not all(any(loads[row] == 1 for row, _ in load) for load in arcs.load):
-        raise NotApplicable("somebody demands no full resource: the point is not Pareto optimal")
-    (here,) = arcs_of_servers(case.instance)
-    most = max(sum(arcs.loads(tuple(aim)), F(0)) for aim in vertices(case.instance, here))
-    margin = most - sum(loads, F(0))
-    return exact_verdict("utilisation", margin, f"another allocation uses {margin} more of the capacities")
 
 
 def increase(case: Case) -> Verdict:

@@ -148,13 +148,6 @@ cases: dict[str, Case] = {
     "halves": HALVES,
 }
 
-
-SEEN = {
-    "P.II-A.utilization": sentences.utilisation,
-    "P.A1.ends": algorithm_1.ends,
-}
-"""What the script of the statement sees too."""
-
 trials: dict[str, Routes] = {
     "P.II-B.eligible": about_mechanism("drfh", over_eligible),
     "P.II-B.fair": printed_tasks("ps-dsf", "6", "6"),
@@ -163,6 +156,7 @@ trials: dict[str, Routes] = {
     "P.III-A.tasks": printed_tasks("ps-dsf", "3.6", "3.6", "8", "8"),
     "P.III-A.shares": once(checked("P.III-A.shares", lambda found: 1 - found["share"])),
     "P.II-A.max-min": once(sentences.max_min),
+    "P.II-A.utilization": once(checked("P.II-A.utilization", lambda found: found["more"] - found["used"])),
     "P.III-A.indices": once(checked("P.III-A.indices", lambda found: found["share"] - F(8, 12))),
     "P.A1.increase": once(sentences.increase),
     "P.III-D.local": once(sentences.local),
@@ -179,7 +173,7 @@ trials: dict[str, Routes] = {
     "P.A1.defined": once(checked("P.A1.defined")),
     "P.A1.rising": once(algorithm_1.rising),
     "P.A1.later": once(algorithm_1.kept_by_later_servers),
-    **{name: Routes(judge, seen_by_script(judge, name)) for name, judge in SEEN.items()},
+    "P.A1.ends": Routes(algorithm_1.ends, seen_by_script(algorithm_1.ends, "P.A1.ends")),
     "P.A1.realizes": converges("ps-dsf", "psdsf-algorithm-1", "mid"),
     "P.III-D": converges("ps-dsf", "psdsf-distributed", "mid"),
     "P.IV.Fig4": once(asserted(_fig4)),
