@@ -8,6 +8,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations, count, product
 from time import process_time as now
 from typing import Any
@@ -58,15 +59,11 @@ class CertificateSearch:
         for p, enough in lemmas(facts, refuting):
             contrary = next(self.keys)
             tried = enough | {contrary: (">", plus({}, p, -1))}
-            if self._outcome(list(tried.values())) == "unsat" and (found := self._attempted(tried)) is not None:
-                shown.append((next(self.keys), (">=", p), contrary, found))
+            if self._outcome(list(tried.values())) == "unsat":
+                with suppress(NoCertificateError):
+                    found = self._node(tried, _alternatives(tried))
+                    shown.append((next(self.keys), (">=", p), contrary, found))
         return _cited(self._node(facts | {key: fact for key, fact, *_ in shown}, _alternatives(facts)), shown)
-
-    def _attempted(self, facts: dict[Any, Fact]) -> Tree | None:
-        try:
-            return self._node(facts, _alternatives(facts))
-        except NoCertificateError:
-            return None
 
     def _node(self, facts: dict[Any, Fact], asked: frozenset[Any]) -> Tree:
         """A tree and the facts that it uses; `asked`: alternatives that are enough."""

@@ -54,10 +54,6 @@ class Profile:
         """The sum over the arcs of a user, at some servers or at all."""
         return sum(v for (m, i), v in x.items() if m == n and (servers is None or i in servers))
 
-    def own_servers(self, n: int) -> list[int]:
-        """Where a user may run."""
-        return [i for m, i in self.arcs if m == n]
-
 
 # ---- the properties ---------------------------------------------------------------------------------------------------
 
@@ -109,11 +105,6 @@ def _one_amount(p: Profile, r: int) -> list[Term]:
     return _bottlenecks(p, {i: [r] for i in range(p.instance.K)}, r)
 
 
-def _one_for_all(p: Profile) -> list[Term]:
-    common = whole_bottlenecks(p.instance)
-    return _one_amount(p, min(common)) if common else []
-
-
 def _one_globally(p: Profile) -> list[Term]:
     """The tasks of drfh, which are unique and its definition there."""
     if not global_bottlenecks(p.instance):
@@ -126,12 +117,12 @@ def _one_globally(p: Profile) -> list[Term]:
 AXIOMS: Mapping[str, Callable[[Profile], list[Term]]] = {
     "feasibility": lambda _: [],
     "pareto": _pareto,
-    "envy-freeness": lambda p: _no_envy(p, p.own_servers),
+    "envy-freeness": lambda p: _no_envy(p, lambda n: [i for m, i in p.arcs if m == n]),
     "total-envy-freeness": lambda p: _no_envy(p, lambda _: range(p.instance.K)),
     "sharing-incentive": lambda p: _sharing(p, p.weights),
     "strong-sharing-incentive": lambda p: _sharing(p, [Fraction(1)] * p.instance.N),
     "weak-sharing-incentive": _weak_sharing,
-    "bottleneck-fairness": _one_for_all,
+    "bottleneck-fairness": lambda p: _one_amount(p, min(common)) if (common := whole_bottlenecks(p.instance)) else [],
     "server-bottleneck-fairness": lambda p: _bottlenecks(p, {i: [r] for i, r in server_bottlenecks(p.instance).items()}),
     "global-bottleneck-fairness": _one_globally,
     "single-resource-fairness": lambda p: _one_amount(p, 0) if p.instance.R == 1 else [],
