@@ -14,6 +14,7 @@ from fairalloc.cli import main
 from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.latex import Numbers, example, letters_in, tabular
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import packaged
@@ -205,6 +206,13 @@ def test_a_parameter_in_floating_point_is_the_decimal_that_it_prints_as():
     assert all_statements()["K.E104"].violated(case) is None
     heavier = Case(case.instance.replace(weights=[2, 1]), points=(point,), parameters=case.parameters)
     assert "a task costs 63, and 105/2 by (104)" in all_statements()["K.E104"].violated(heavier).sentence
+
+
+def test_tasks_that_waste_what_a_user_holds_are_not_its_utility():
+    """User 2 runs half a task where it holds enough for one by its other way: the script of Claim 2 must not count a half."""
+    half = (Fraction(0), Fraction(1, 2), Fraction(0))
+    case = Case(Instance([[[1]], [[2], [1]]], [[1]]), points=(half, (Fraction(1), Fraction(0), Fraction(0))))
+    assert all_statements()["Z.C2"].trial(case).holds is checked("Z.C2")(case).holds is True
 
 
 @pytest.mark.deep

@@ -208,7 +208,11 @@ def changed_users(u: Any, v: Any) -> list[int]:
 
 
 def pivots_of_two_allocations(problem: Any, points: Any) -> Any:
-    """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2)."""
+    """A pivot has the least utility in Y among those whose utility differs in Y' (Definition 2).
+
+    Everybody has one demand vector, so its utility is the number of its tasks.
+    """
+    assert not any(isinstance(d[0], list) for d in problem[0])
     assert all(fits(problem, point) for point in points)
     u, v = ([sum(row) for row in point] for point in points)
     changed = changed_users(u, v)
