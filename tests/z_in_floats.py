@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 from unittest.mock import patch
@@ -102,8 +103,8 @@ def mixture_fits(case: Case) -> Verdict:
     return decided(((used - at.pool) / at.pool.max()).max(), "a mixture")
 
 
-def claim_2_if(case: Case) -> Verdict:
-    """A higher pivot makes the allocation larger."""
+def claim_2(case: Case, converse: bool) -> Verdict:
+    """A higher pivot makes the allocation larger, and with the converse nothing else does."""
     at = Points(case)
     u, v = (at.of(held) for held in at.held)
     changed = np.flatnonzero(np.abs(u - v) > SAME)
@@ -111,7 +112,8 @@ def claim_2_if(case: Case) -> Verdict:
         raise NotApplicable("the allocations have no pivot users")
     gap = v[changed].min() - u[changed].min()
     rises = next((b - a for a, b in zip(np.sort(u), np.sort(v), strict=True) if abs(b - a) > SAME), 0.0)
-    return decided(gap if gap > SAME and not rises > 0 else -1.0, "the pivot has more")
+    wrong = (gap > SAME) != (rises > 0) if converse else gap > SAME and not rises > 0
+    return decided((gap if gap > SAME else 1.0) if wrong else -1.0, "the pivot has more")
 
 
 def lemma_3(case: Case) -> Verdict:
@@ -302,7 +304,8 @@ SECOND = {
     "Z.L1": concave,
     "Z.L2": continuous,
     "Z.P5.homogeneous": homogeneous,
-    "Z.C2.if": claim_2_if,
+    "Z.C2": partial(claim_2, converse=True),
+    "Z.C2.if": partial(claim_2, converse=False),
     "Z.L3": lemma_3,
     **{f"Z.T1.{name}": step_of_theorem_1(f"Z.T1.{name}") for name in ("pivot", "case1", "case2", "case3")},
     "Z.VI.unique": midpoint,

@@ -216,6 +216,7 @@ def pivots_of_two_allocations(problem: Any, points: Any) -> Any:
     assert all(fits(problem, point) for point in points)
     u, v = ([sum(row) for row in point] for point in points)
     changed = changed_users(u, v)
+    assert changed
     i, j = min(u[n] for n in changed), min(v[n] for n in changed)
     assert (sorted(v) > sorted(u)) != (j > i)
     first, second, before, after = map(listed, (u, v, sorted(u), sorted(v)))

@@ -87,23 +87,12 @@ def some_pivots(before: Sequence[Any], after: Sequence[Any], same: Any = 0) -> l
     return found
 
 
-def _larger(h: Holdings, first: Any, second: Any) -> tuple[bool, Any, str]:
-    """Whether <Y'> is larger than <Y>, what the pivots of Y' have beyond those of Y, and the utilities."""
-    u, v = utilities_of(h, first), utilities_of(h, second)
-    gap = v[some_pivots(v, u)[0]] - u[some_pivots(u, v)[0]]
-    return sorted(v) > sorted(u), gap, f"the utilities are {[str(a) for a in u]} and {[str(b) for b in v]}"
-
-
-def claim_2(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
-    """<Y'> is larger than <Y> iff u_j(Y'_j) > u_i(Y_i) for pivots i of Y and j of Y'."""
-    larger, gap, sentence = _larger(h, first, second)
-    return "claim", 1 if larger != (gap > 0) else -1, sentence
-
-
 def claim_2_if(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     """The direction that the proofs use: a higher pivot makes the allocation larger."""
-    larger, gap, _ = _larger(h, first, second)
-    return "claim", gap if gap > 0 and not larger else -1, "the pivot has more, but the allocation is not larger"
+    u, v = utilities_of(h, first), utilities_of(h, second)
+    gap = v[some_pivots(v, u)[0]] - u[some_pivots(u, v)[0]]
+    wrong = gap > 0 and not sorted(v) > sorted(u)
+    return "claim", gap if wrong else -1, "the pivot has more, but the allocation is not larger"
 
 
 def lemma_3(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
