@@ -63,6 +63,11 @@ LINK_CLASSES = (10.0, 40.0, 100.0)
 """Capacities of links in `network`, Gb/s; half of the links have the first, three in ten the second."""
 
 
+def powers_of_ten(exponents: Any) -> Floats:
+    """10^e, by the C library: NumPy's last digits differ from processor to processor, and an instance must not."""
+    return np.array([10.0**e for e in exponents.tolist()])
+
+
 class Draws(np.random.Generator):
     """The generator of a family at one size, with shapes `users` (N, R) and `servers` (K, R); `key` is the seed."""
 
@@ -92,7 +97,7 @@ class Draws(np.random.Generator):
         require(0 <= decades <= 100, "decades is", decades, "it must be a whole number from 0 to 100")
         exponents = self.uniform(0, decades, size)
         exponents[:2] = (decades, 0)[:size]
-        return 10.0**exponents
+        return powers_of_ten(exponents)
 
     def heavy(self, shape: tuple[int, ...]) -> Floats:
         """Numbers from 1 on with a heavy tail."""
@@ -209,12 +214,11 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
     """The generic family in badly chosen units: resources over 12 orders of magnitude, tasks over 8, weights over 2."""
     base = generic(n_users, n_servers, n_resources, seed)
     rng = Draws("badly_scaled", n_users, n_servers, n_resources, seed)
-    resource = 10.0 ** rng.uniform(-6, 6, n_resources)
-    task = 10.0 ** rng.uniform(-4, 4, n_users)
+    resource, task = (powers_of_ten(rng.uniform(-most, most, size)) for most, size in ((6, n_resources), (4, n_users)))
     return Instance(
         np.concatenate(base.demands) * task[:, None] * resource,
         base.capacities * resource,
-        weights=10.0 ** rng.uniform(-1, 1, n_users),
+        weights=powers_of_ten(rng.uniform(-1, 1, n_users)),
         name=rng.name,
     )
 
@@ -348,8 +352,8 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     first = slice(0, max(n_resources - 1, 1))
     most = (capacities[:, None, first] / demands[None, :, first]).min(axis=2) * demands[None, :, -1]
     capacities[loose, -1] = np.maximum(capacities[:, -1], 2 * n_users * most.max(axis=1))[loose] if n_resources > 1 else 1.0
-    user_units = 10.0 ** rng.integers(-severity // 40, severity // 40 + 1, n_users)
-    units = 10.0 ** rng.integers(-severity // 40, severity // 40 + 1, n_resources)
+    sizes = (n_users, n_resources)
+    user_units, units = (powers_of_ten(rng.integers(-severity // 40, severity // 40 + 1, size)) for size in sizes)
     name = f"degenerate-{severity}-{n_users}x{n_servers}x{n_resources}-{seed}"
     return Instance(demands * user_units[:, None] * units, 10 * capacities * units, weights=weights, name=name)
 

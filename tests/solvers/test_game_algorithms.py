@@ -646,7 +646,7 @@ def test_a_point_at_rest_that_is_no_answer_is_said_to_be_at_rest(method, what, m
     [
         ("best-response", "best_response.rational_sweeps"),
         ("ps-mfa", "ps_mfa.PsMfaSession._direction"),
-        ("vds-distributed", "vds_distributed.VdsDistributedSession._move"),
+        ("vds-distributed", "vds_distributed.VdsDistributedSession.move"),
     ],
 )
 def test_an_interrupt_leaves_the_point_so_far(method, place, monkeypatch):

@@ -168,7 +168,7 @@ WANG = fa.example("wang-fig2").instance
         ("approximate", 1e-7, 0.0, "optimal", "called approximate, but its answer proves a residual of 1.0e-07"),
         ("inaccurate", 1e-5, 0.0, "inaccurate", "known"),
         ("approximate", 1e-5, 0.0, "approximate", "known"),
-        ("optimal", np.nan, 0.0, "optimal", "known"),
+        ("optimal", np.nan, 0.0, "inaccurate", "its answer proves no more than a residual of inf"),
         ("time_limit", 1e-9, 0.0, "time_limit", "known"),
         ("iteration_limit", 1e-3, 0.0, "iteration_limit", "known"),
     ],
