@@ -141,15 +141,12 @@ class TaskState:
         return [*self._open.tolist()]
 
     def started(self, shape: int, server: int) -> list[int]:
-        """The shapes that have no machine with room any more, now that a task of a shape has started on a machine.
-
-        A start takes the room on one machine. So those of all shapes are counted when one may have lost its last.
-        """
+        """The shapes that have no machine with room any more, now that a task of a shape has started on a machine."""
         self._started.append(server)
         if self._only is not None:
             return self._without_room()
         self._since.append((shape, self.room[:, server].tolist()))
-        if len(self._since) < self._fewest:
+        if len(self._since) < self._fewest:  # a start takes the room on one machine, so no shape has lost its last
             return []
         shapes, rooms = zip(*self._since, strict=True)
         servers, left = np.array(self._started[-len(shapes) :]), np.array(rooms).T

@@ -34,10 +34,11 @@ SIZES = (0, 50, 100, 500, 1000, np.inf)
 NAMES = ("1-50", "51-100", "101-500", "501-1000", "over 1000")
 REDUCTIONS = [f"reduction, {name} tasks" for name in NAMES]
 RISE, LARGEST = "rise of the reduction with each class", "reduction of the largest class of 10"
+ABLE = "users that can complete a task"
 
 
 def _facts(one: TrialResult) -> dict[str, float]:
-    return {name: one.numbers[name] for name in ("offered CPU", "users", "users that can complete a task")}
+    return {name: one.numbers[name] for name in ("offered CPU", "users", ABLE)}
 
 
 def _against(made: Callable[[TrialResult, TrialResult], TrialResult], results: Results) -> Results:
@@ -46,7 +47,7 @@ def _against(made: Callable[[TrialResult, TrialResult], TrialResult], results: R
     return {label: made(one, slots) for label, one in results.items() if slots is not None and label != SLOTS}
 
 
-_use = only(*RESOURCES, "offered CPU", "offered memory", "servers", drawn=RESOURCES)
+_use = only(*RESOURCES, "offered CPU", "offered memory", "servers", ABLE, drawn=RESOURCES)
 """CPU and memory, over the day and over time."""
 
 
