@@ -13,7 +13,6 @@
 import hashlib
 import io
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.cvxpy import TERMINATION
+from fairalloc.solvers.backends.cvxpy import solved
 from fairalloc.solvers.judge import UserError, proved, user_error
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import ACCURACY, solver_options
@@ -151,9 +150,7 @@ def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> 
     near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * max(float(np.abs(allocation.x).max(initial=0.0)), TINY)
     trial = cp.Problem(problem.objective, [*problem.constraints, near])
     simplex = trial.is_lp() or trial.is_mixed_integer()  # which is right also where tasks differ by orders of magnitude
-    with suppress(cp.SolverError, ValueError):
-        trial.solve(**({"solver": "HIGHS", **solver_options("HIGHS", "high")} if simplex else {}))
-    ended = TERMINATION.get(trial.status, "error")
+    ended = solved(trial, **({"solver": "HIGHS", **solver_options("HIGHS", "high")} if simplex else {}))
     if ended not in ("optimal", "inaccurate", "infeasible"):
         raise _Unanswered(f"not judged: its solver cannot tell whether the model of {item.id!r} allows these tasks")
     return f"the model of {item.id!r} does not allow these tasks" if ended == "infeasible" else ""

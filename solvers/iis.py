@@ -9,16 +9,14 @@ cannot tell whether the rest is feasible, that set is the last.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.backends.cvxpy import TERMINATION as CVXPY
-from fairalloc.solvers.backends.pyomo import TERMINATION as PYOMO
-from fairalloc.solvers.backends.pyomo import ipopt
+from fairalloc.solvers.backends.cvxpy import solved
+from fairalloc.solvers.backends.pyomo import TERMINATION, ipopt
 
 
 def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
@@ -72,10 +70,7 @@ def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
     given = [c for c in problem.constraints if c.label in own]
 
     def infeasible(some: list[Any]) -> bool:
-        trial = cp.Problem(cp.Minimize(0), [*given, *some])
-        with suppress(cp.SolverError, ValueError):
-            trial.solve()
-        return _is_infeasible(CVXPY.get(trial.status, "error"))
+        return _is_infeasible(solved(cp.Problem(cp.Minimize(0), [*given, *some])))
 
     for kept in _irreducible(added, infeasible):
         yield [c.label or str(c) for c in kept]
@@ -104,7 +99,7 @@ def _in_pyomo(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
         solver = SolverFactory("highs")
         solver.config.load_solutions = False
         solver.config.raise_exception_on_nonoptimal_result = False
-        return _is_infeasible(PYOMO.get(solver.solve(model).termination_condition.name, "error"))
+        return _is_infeasible(TERMINATION.get(solver.solve(model).termination_condition.name, "error"))
 
     for kept in _irreducible(added, infeasible):
         yield [c.name for c in kept]

@@ -214,7 +214,8 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
     """The generic family in badly chosen units: resources over 12 orders of magnitude, tasks over 8, weights over 2."""
     base = generic(n_users, n_servers, n_resources, seed)
     rng = Draws("badly_scaled", n_users, n_servers, n_resources, seed)
-    resource, task = (powers_of_ten(rng.uniform(-most, most, size)) for most, size in ((6, n_resources), (4, n_users)))
+    resource = powers_of_ten(rng.uniform(-6, 6, n_resources))
+    task = powers_of_ten(rng.uniform(-4, 4, n_users))
     return Instance(
         np.concatenate(base.demands) * task[:, None] * resource,
         base.capacities * resource,
@@ -352,8 +353,8 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
     first = slice(0, max(n_resources - 1, 1))
     most = (capacities[:, None, first] / demands[None, :, first]).min(axis=2) * demands[None, :, -1]
     capacities[loose, -1] = np.maximum(capacities[:, -1], 2 * n_users * most.max(axis=1))[loose] if n_resources > 1 else 1.0
-    sizes = (n_users, n_resources)
-    user_units, units = (powers_of_ten(rng.integers(-severity // 40, severity // 40 + 1, size)) for size in sizes)
+    user_units = powers_of_ten(rng.integers(-severity // 40, severity // 40 + 1, n_users))
+    units = powers_of_ten(rng.integers(-severity // 40, severity // 40 + 1, n_resources))
     name = f"degenerate-{severity}-{n_users}x{n_servers}x{n_resources}-{seed}"
     return Instance(demands * user_units[:, None] * units, 10 * capacities * units, weights=weights, name=name)
 

@@ -1,7 +1,7 @@
 """Solvers reached through CVXPY: the mechanism's own `cp.Problem`, handed to one of CVXPY's back ends."""
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,6 +48,15 @@ TERMINATION = {
     "unbounded": "unbounded",
     "unbounded_inaccurate": "unbounded",
 }
+
+
+def solved(problem: "cp.Problem", **options: Any) -> str:
+    """Solve a problem; the termination, "error" where the solver fails."""
+    import cvxpy as cp
+
+    with suppress(cp.SolverError, ValueError):
+        problem.solve(**options)
+    return TERMINATION.get(problem.status, "error")
 
 
 class ModelSession(Session):

@@ -176,11 +176,11 @@ HERE = (
     "what all tasks would take if each started when its job arrives"
 )
 
-ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None, "share": 0.1}
+ALL: dict[str, Any] = {"present": True, "machines": 2000, "load": None}
 ARRIVALS: dict[str, Any] = {"present": False, "machines": None}
 
 FULL = {
-    "all jobs": ALL,
+    "all jobs": ALL | {"share": 0.1},
     "load .5": ARRIVALS | {"load": 0.5},
     "load .8": ARRIVALS | {"load": 0.8},
     "load 1.1": ARRIVALS | {"load": 1.1},
@@ -194,7 +194,7 @@ COMPARED = partial(
         "small": Size(
             (0,),
             {"hours": 1.0, "share": 0.02},
-            {"all jobs": ALL | {"machines": 40, "share": 0.02}, "load .8": ARRIVALS | {"load": 0.8}},
+            {"all jobs": ALL | {"machines": 40}, "load .8": ARRIVALS | {"load": 0.8}},
             "one seed, 1 hour and 2 % of the jobs show that it runs, and decide nothing",
         ),
         "full": Size(tuple(range(10)), {"hours": 24.0, "share": 1.0}, FULL),
