@@ -19,12 +19,13 @@ import numpy as np
 
 from fairalloc.analysis.linear import maximum
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import FairallocError
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 from fairalloc.models.transformations.own_time import own_time
 
 
-class Unsolved(Exception):  # noqa: N818 (a finding, not an error)
+class Unsolved(FairallocError):  # noqa: N818 (a finding, not an error)
     """A linear program was not solved, so the property is not decided."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, UnknownName, no_such, said
+from fairalloc.models.errors import InstanceError, UnknownName, fault, no_such
 from fairalloc.models.registry import Registry, imported
 
 __all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism", "mechanism_of"]
@@ -46,7 +46,7 @@ def as_mechanism(item: Any) -> Mechanism | None:
     try:
         return item()
     except Exception as error:
-        raise InstanceError(f"the mechanism {item.__name__}() cannot be made: {type(error).__name__}: {said(error)}") from error
+        raise InstanceError(f"the mechanism {item.__name__}() cannot be made: {fault(error)}") from error
 
 
 MECHANISMS: Registry[Mechanism] = Registry(

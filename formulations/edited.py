@@ -9,7 +9,7 @@ from fairalloc.formulations.common.kkt_residual import active
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable, said, shown
+from fairalloc.models.errors import FairallocError, NotApplicable, callers, shown
 from fairalloc.models.instance import Instance
 
 if TYPE_CHECKING:
@@ -191,12 +191,8 @@ class Edited(Mechanism):
         return model, "" if len(goals) == 1 and not g.fixed and rises_with(goals[0], g) else LEVEL
 
     def _applied(self, edit: Any, model: Any, instance: Instance) -> Any:
-        try:
+        with callers(f"the edit {self.id!r}"):
             return edit(model, instance)
-        except FairallocError:
-            raise
-        except Exception as error:
-            raise FairallocError(f"the edit {self.id!r} failed: {type(error).__name__}: {said(error)}") from error
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """Those of the base where its rounds are kept; else the model's objective is reported."""

@@ -11,7 +11,8 @@ All are `FairallocError`s, which is a ValueError; the command line prints the se
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -67,10 +68,21 @@ def said(error: BaseException) -> str:
         return "an error that cannot be shown"
 
 
-def fault(error: BaseException, line: int | None) -> str:
-    """What went wrong while a file was loaded, on one line, with the line of the file where it is known."""
+def fault(error: BaseException, line: int | None = None) -> str:
+    """The class and the text of an error on one line, with the line of a file where it is known."""
     what = error.msg if isinstance(error, SyntaxError) else said(error)
     return " ".join(f"{type(error).__name__}: {what}".split()) + (f" (line {line})" if line else "")
+
+
+@contextmanager
+def callers(what: str) -> Iterator[None]:
+    """InstanceError "`what` failed: .." where code of the caller's raises what is no error of this package."""
+    try:
+        yield
+    except FairallocError:
+        raise
+    except Exception as error:
+        raise InstanceError(f"{what} failed: {fault(error)}") from error
 
 
 def unprintable(text: str) -> bool:

@@ -20,7 +20,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from fairalloc.models.errors import InstanceError, fault, said, shown
+from fairalloc.models.errors import InstanceError, fault, shown
 
 T = TypeVar("T")
 
@@ -118,5 +118,4 @@ def naming_the_file(module: str) -> Iterator[None]:
 
 
 def _left_out(what: str, error: BaseException) -> None:
-    reason = " ".join(f"{type(error).__name__}: {said(error)}".split())
-    warnings.warn(f"{what} cannot be loaded and is left out: {reason}", stacklevel=3)
+    warnings.warn(f"{what} cannot be loaded and is left out: {fault(error)}", stacklevel=3)

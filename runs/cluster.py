@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from fairalloc.models.errors import FairallocError, NotInstalled
+from fairalloc.models.errors import FairallocError, NotInstalled, fault
 from fairalloc.runs.machine import installed_version
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 
@@ -140,7 +140,7 @@ def _result(future: Any) -> Document | NoAnswer:
     """What a worker returned; a task whose workers died again and again is an error, as in a pool."""
     error = future.exception()
     if error is not None:
-        return NoAnswer("error", f"its worker failed: {type(error).__name__}: {error}")
+        return NoAnswer("error", f"its worker failed: {fault(error)}")
     found: Document = json.loads(future.result())
     return found["answer"] if "answer" in found else NoAnswer(found["cause"], found["sentence"])
 

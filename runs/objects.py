@@ -183,7 +183,7 @@ def packed(item: Any) -> Any:
     try:
         return {_PICKLE: base64.b64encode(cloudpickle.dumps(item)).decode()}
     except Exception as error:
-        raise InstanceError(f"{shown(item)} cannot be sent to another process: {type(error).__name__}: {error}") from error
+        raise InstanceError(f"{shown(item)} cannot be sent to another process: {fault(error)}") from error
 
 
 def unpacked(given: Any) -> Any:
@@ -200,4 +200,4 @@ def _unpickled(text: str) -> Any:
     except FairallocError:
         raise
     except Exception as error:
-        raise InstanceError(f"an object did not arrive in this process: {type(error).__name__}: {error}") from error
+        raise InstanceError(f"an object did not arrive in this process: {fault(error)}") from error

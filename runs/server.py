@@ -35,6 +35,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
+from fairalloc.models.errors import fault
 from fairalloc.runs.processes import PREPARATION, Document, garbled, last_line, no_answer, parsed
 from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processor_seconds
 from fairalloc.solvers.running.time_limits import be_watched
@@ -124,7 +125,7 @@ class _Parent:
         try:
             _prepare(self._module, request)
         except Exception as error:
-            return no_answer("error", f"{type(error).__name__}: {error}")
+            return no_answer("error", fault(error))
         if (is_judged := "hidden" in request) and (failed := self._keep(request.pop("hidden"))):
             return failed
         outcome, marks = self._forked(lambda restart: self._module.answer(request, restart), task["seconds"], memory, is_judged)
@@ -351,5 +352,5 @@ def _answered(work: _Work, pipes: _Pipes, memory_mb: int | None) -> Document:
     except MemoryError:
         return no_answer("memory", f"over the memory limit of {memory_mb} MB")
     except Exception as error:
-        return no_answer("error", f"{type(error).__name__}: {error}")
+        return no_answer("error", fault(error))
     return {"answer": answer, "modules": [name for name in sys.modules if name not in before]}

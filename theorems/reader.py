@@ -139,7 +139,7 @@ def _naming(file: Path, what: str) -> Iterator[None]:
     try:
         yield
     except (FairallocError, OSError, ValueError, KeyError, TypeError) as error:
-        raise InstanceError(f"{file} cannot be read: {what}: {fault(error, None)}") from error
+        raise InstanceError(f"{file} cannot be read: {what}: {fault(error)}") from error
 
 
 def _statement(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairalloc.analysis.plots import measured, style
 from fairalloc.analysis.plots.profiles import svg_element, svg_text
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, callers
 from fairalloc.models.files.writing import write_file
 
 if TYPE_CHECKING:
@@ -90,7 +90,8 @@ def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
 
 
 def _draw(panel: Panel, ax: Any) -> None:
-    panel.draw(ax)
+    with callers(f"the drawing of the panel {panel.title!r}"):
+        panel.draw(ax)
     if panel.title:
         (title,) = style.fitted([panel.title], WIDTH - 0.4, style.LABEL)
         ax.set_title(title, fontsize=style.LABEL)

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.holdings import Holdings, Unsolved
+from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, said, shown
+from fairalloc.models.errors import InstanceError, callers, shown
 
 MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
 """What only a mechanism can have, not one allocation."""
@@ -54,12 +54,8 @@ class Property:
     def verdict(self, h: Holdings, tolerance: float) -> Verdict:
         """The verdict on an allocation with its bundles; violations up to `tolerance` are rounding, in rationals none is."""
         arguments = (h, 0 if h.exact else tolerance) if _needed(self.function) == 2 else (h.allocation,)
-        try:
+        with callers(f"the property {self.name!r}"):
             found = self.function(*arguments)
-        except (FairallocError, Unsolved):
-            raise
-        except Exception as error:
-            raise InstanceError(f"the property {self.name!r} failed: {type(error).__name__}: {said(error)}") from error
         if isinstance(found, Verdict):
             return found if found.property else replace(found, property=self.name)
         if isinstance(found, bool | np.bool_):

@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 
 from fairalloc import __version__
 from fairalloc.cli.output import ReaderGone, complain, emit, prepare_streams
-from fairalloc.models.errors import FairallocError, said, shown
+from fairalloc.models.errors import FairallocError, fault, shown
 from fairalloc.models.tables import Grid
 from fairalloc.sigint import INTERRUPTED, raise_again
 
@@ -87,7 +87,7 @@ def _failed(error: Exception, debug: bool, options: argparse.Namespace) -> int:
     if debug and (refused is None or error.__cause__ is not None):  # the cause is in code of the caller's
         traceback.print_exc()
     hint = "" if debug else " (run with --debug for the traceback)"
-    complain(f"internal error: {type(error).__name__}: {said(error)}{hint}" if refused is None else refused)
+    complain(f"internal error: {fault(error)}{hint}" if refused is None else refused)
     return INTERNAL if refused is None else 2
 
 

@@ -18,7 +18,7 @@ from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, said
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, fault
 from fairalloc.models.files.jsonio import allocation_document
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.instance import Instance
@@ -182,7 +182,7 @@ def _sentence(name: str, error: Exception, debug: bool) -> str:
     if debug:
         complain(f"{name}: the traceback follows")
         traceback.print_exc()
-    return f"internal error: {type(error).__name__}: {said(error)}"
+    return f"internal error: {fault(error)}"
 
 
 def _is_solved(result: Result, accuracy: str | float) -> bool:

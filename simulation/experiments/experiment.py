@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fairalloc.analysis.plots.panels import Panel
+from fairalloc.models.errors import callers
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import ENOUGH, Check, Judged, agreed, together
 from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
@@ -147,7 +148,8 @@ class PaperClaim:
             return Judged("cannot be compared", self.reason)
         if not measured.labels:
             return Judged("cannot be compared", "no trial gave an answer")
-        return together([check.judged for check in self.checks(measured)])
+        with callers(f"the claim {self.name!r}"):
+            return together([check.judged for check in self.checks(measured)])
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,8 @@ class Outcomes:
     @property
     def panels(self) -> list[Panel]:
         """The panels of the figure; none of a variant without outcomes."""
-        return [panel for name, part in self.variants.items() if part.labels for panel in self.experiment.panels(part, name)]
+        with callers(f"the figure of {self.experiment.id}"):
+            return [panel for name, part in self.variants.items() if part.labels for panel in self.experiment.panels(part, name)]
 
 
 def only(*names: str, drawn: Sequence[str] | None = None) -> Callable[[Results], Results]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from fairalloc.runs.store import RecordStore, only_added
@@ -61,9 +62,5 @@ CREATE TABLE IF NOT EXISTS trial (
     def measured(self, key: str) -> TrialResult | None:
         """What was measured under a key; None where nothing was."""
         rows = self.select("SELECT answer FROM trial WHERE key = ?", [key])
-        return self.parsed(_result, rows[0][0]) if rows else None
-
-
-def _result(text: str) -> TrialResult:
-    answer = json.loads(text)
-    return TrialResult(answer["numbers"], answer["curves"], answer["counts"], answer["most"])
+        parts = itemgetter("numbers", "curves", "counts", "most")
+        return self.parsed(lambda text: TrialResult(*parts(json.loads(text))), rows[0][0]) if rows else None

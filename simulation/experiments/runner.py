@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fairalloc.models.arguments import Duration, Processes, check_fields
-from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.errors import InstanceError, UnknownName, callers, no_such
 from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.fingerprint import code_behind
 from fairalloc.runs.objects import packed, unpacked
@@ -160,8 +160,9 @@ def compared(item: Experiment, labels: Sequence[str], by_seed: Mapping[int, Mapp
     """What was measured of a variant, seed -> label -> result, compared as the experiment says."""
     result: dict[str, dict[int, TrialResult]] = {label: {} for label in labels}
     for seed, results in by_seed.items():
-        for label, one in item.compare(results).items():
-            result.setdefault(label, {})[seed] = one
+        with callers(f"the comparison of {item.id}"):
+            for label, one in item.compare(results).items():
+                result.setdefault(label, {})[seed] = one
     return Measured(result)
 
 

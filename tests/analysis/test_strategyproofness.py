@@ -345,6 +345,20 @@ def test_a_job_reports_rates_and_leaves_servers_out():
         )
 
 
+def test_a_report_is_changed_in_one_number_mostly_in_one_server_or_made_anew():
+    """Of 1,000 changes 700, 150 and 150 are expected; 25 is twice the deviation."""
+    search = object.__new__(_MisreportSearch)
+    search.truth = Instance([[1, 2], [2, 0], [1, 2]], [[4, 4], [3, 3]])
+    search.rng, search.reports = np.random.default_rng(0), [list(search._single_changes(0))]
+    row, kinds = (Fraction(7), Fraction(11)), []
+    for _ in range(1000):
+        rows, eligible = search._changed_report(0, ((row,), (True, True)), 1.0)
+        same = [one == other for one, other in zip((rows or ((0, 0),))[-1], row, strict=True)]
+        kinds.append((sum(same), sum(eligible or (True, True))))
+    assert 675 <= kinds.count((1, 2)) <= 725
+    assert 125 <= kinds.count((2, 1)) <= 175
+
+
 def test_floors_and_groups_stay_when_a_user_leaves():
     floors = Instance([[1, 2], [2, 1], [1, 1]], [[3, 3], [2, 4]], min_tasks=[1, "1/2", 0])
     assert without(floors, 0).exact.min_tasks == (Fraction(1, 2), 0)

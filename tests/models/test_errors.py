@@ -14,7 +14,17 @@ import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.models import errors
 from fairalloc.models.arguments import Count, Seed, check_fields, checked
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName, fault, no_such, shown
+from fairalloc.models.errors import (
+    FairallocError,
+    InstanceError,
+    NotApplicable,
+    NotInstalled,
+    UnknownName,
+    callers,
+    fault,
+    no_such,
+    shown,
+)
 from fairalloc.theorems.registry import statement
 
 WANG = fa.example("wang-fig2").instance
@@ -193,6 +203,24 @@ def test_values_are_shown_on_one_line_and_cut():
 
 
 def test_a_fault_in_a_file_has_the_line_where_it_is_known():
-    assert fault(KeyError("a\nb"), None) == r"KeyError: 'a\nb'"
+    assert fault(KeyError("a\nb")) == r"KeyError: 'a\nb'"
     assert fault(ValueError("of\ntwo lines"), 7) == "ValueError: of two lines (line 7)"
     assert fault(SyntaxError("bad", ("f", 3, 1, "x")), 3) == "SyntaxError: bad (line 3)"
+
+
+def test_what_code_of_the_callers_raises_is_one_sentence_of_its_name():
+    class Silent(Exception):  # noqa: N818
+        def __str__(self):
+            raise ValueError
+
+    for error, says in (
+        (ZeroDivisionError("1 /\n0"), "ZeroDivisionError: 1 / 0"),
+        (Silent(), "Silent: an error that cannot be shown"),
+    ):
+        with pytest.raises(InstanceError, match=f"^its code failed: {says}$") as found, callers("its code"):
+            raise error
+        assert found.value.__cause__ is error
+    for error in (UnknownName("as it is"), KeyboardInterrupt(), SystemExit(3)):
+        with pytest.raises(type(error)) as found, callers("its code"):
+            raise error
+        assert found.value is error

@@ -96,3 +96,21 @@ def test_text_is_shown_as_it_is_within_100_columns():
 )
 def test_a_table_without_a_title_begins_with_its_columns(form, first):
     assert getattr(Grid("", ["b"], [["c"]]), form)().splitlines()[0] == first
+
+
+@pytest.mark.parametrize("fixed", [0, 1, 2])
+def test_a_wide_table_is_cut_where_the_next_column_would_not_fit(monkeypatch, fixed):
+    """Each piece has the first columns, all pieces together the others in their order, and no piece could take one more."""
+    monkeypatch.setenv("COLUMNS", "60")
+    columns = [f"c{k}" + "x" * (k * 7 % 13) for k in range(15)]
+    wide = Grid("title", columns, [[str(k) for k in range(15)]], notes=["note"], right=[3])
+    pieces = wide.blocks(fixed)
+    assert [name for piece in pieces for name in piece.columns[fixed:]] == columns[fixed:]
+    assert all([*piece.columns[:fixed]] == columns[:fixed] for piece in pieces)
+    assert ["title" in piece.text() for piece in pieces] == [True] + [False] * (len(pieces) - 1)
+    assert ["note" in piece.text() for piece in pieces] == [False] * (len(pieces) - 1) + [True]
+    for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+        width = sum(len(name) + 2 for name in piece.columns)
+        assert width <= 60, "no row is folded"
+        assert following is None or width + len(following.columns[fixed]) + 2 > 60
+        assert [piece.columns[k] for k in piece.right] == ["c3xxxxxxxx"] * (columns[3] in piece.columns)

@@ -1,16 +1,20 @@
 """Workloads of one's own: what is kept is not simulated again, and the command compares schedulers, mechanisms and one's own."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from fairalloc.analysis.plots.panels import Panel, element
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.simulation import Cluster, TaskLog, Workload, simulate_tasks
 from fairalloc.simulation import study as study_of
-from fairalloc.simulation.experiments import Measured, RunSetting, Trial, find_experiments, report, run_experiments
+from fairalloc.simulation.experiments import Measured, RunSetting, Trial, TrialResult, find_experiments, report, run_experiments
+from fairalloc.simulation.experiments.experiment import Outcomes, PaperClaim
+from fairalloc.simulation.experiments.runner import compared
 from fairalloc.simulation.metrics import completion_times, utilisation
 from fairalloc.simulation.over_time import jain_over_time, share_deficits
 from fairalloc.simulation.schedulers import Slots
@@ -139,6 +143,24 @@ def test_an_experiment_of_ones_own_is_run_and_kept(tmp_path):
     (tmp_path / "none.py").write_text("")
     with pytest.raises(UnknownName, match="no experiment"):
         find_experiments([str(tmp_path / "none.py")])
+
+
+def test_functions_of_an_own_experiment_that_fail_are_one_sentence(tmp_path):
+    path = tmp_path / "failing.py"
+    path.write_text(EXPERIMENT)
+    (mine,) = find_experiments([str(path)])
+    results, fails = {"fifo": TrialResult({"seconds": 1.0})}, lambda *_: 1 / 0
+    with pytest.raises(InstanceError, match=r"^the comparison of mine failed: ZeroDivisionError: division by zero$"):
+        compared(replace(mine, compare=fails), ["fifo"], {0: results})
+    with pytest.raises(InstanceError, match=r"^the comparison of mine failed: AttributeError: "):
+        compared(replace(mine, compare=lambda _: None), ["fifo"], {0: results})
+    found = compared(mine, ["fifo"], {0: results})
+    with pytest.raises(InstanceError, match=r"^the claim 'that' failed: ZeroDivisionError"):
+        PaperClaim("that", "It is so.", fails).judged(found)
+    with pytest.raises(InstanceError, match=r"^the figure of mine failed: ZeroDivisionError"):
+        _ = Outcomes(replace(mine, panels=fails), "full", "", {"": found}).panels
+    with pytest.raises(InstanceError, match=r"^the drawing of the panel 'a' failed: ZeroDivisionError"):
+        element(Panel("a", (), fails))
 
 
 def test_numbers_are_means_and_quantiles_over_jobs_and_curves_go_over_hours():

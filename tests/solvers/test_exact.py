@@ -93,6 +93,8 @@ def test_uniform_is_certified_by_its_tasks():
     assert certify(solve(WANG, "uniform"))
     failure = certify(Allocation(WANG, [5, 1, 1, 4.9]), "uniform")
     assert failure.reason == "user 'u2' runs 5.9 tasks, but 6 in the exact answer, 0.0167 away, relative"
+    half = Allocation(WANG, [2, 1, 1, 2])  # 3 of 6 tasks each
+    assert certify(half, "uniform", tolerance=0.6).about == "the tasks of the allocation differ by at most 5.0e-01, relative"
     with pytest.raises(NotApplicable, match="does not compute 'fds': the methods that do are"):
         solve(WANG, "fds", "exact")
 

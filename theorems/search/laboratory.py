@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, fault
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.solvers.running.time_limits import be_watched
 from fairalloc.theorems.cases import parse_case
@@ -221,7 +221,7 @@ def _here(
     try:
         return _investigated(statement, {**limits, "seconds": seconds, "known": known, "until": time.time() + share.rest})
     except Exception as error:  # one check that fails must not end the others
-        return _failed(statement, f"{type(error).__name__}: {error}")
+        return _failed(statement, fault(error))
 
 
 def _investigated(statement: Statement, request: Mapping[str, Any]) -> Finding:
@@ -282,7 +282,7 @@ def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:
     try:
         return _failed(statement, answer.sentence) if isinstance(answer, NoAnswer) else parse_finding(answer)
     except Exception as error:  # what came is no finding; every statement must get one
-        return _failed(statement, f"{type(error).__name__}: {error}")
+        return _failed(statement, fault(error))
 
 
 def _failed(statement: Statement, error: str) -> Finding:

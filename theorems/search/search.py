@@ -23,7 +23,7 @@ import numpy as np
 
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.errors import FairallocError
+from fairalloc.models.errors import FairallocError, fault
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.hypotheses import MOST, draw_misreports
@@ -233,8 +233,8 @@ class Search:
         last, truth = self._last
         try:
             case = draft.case(truth if last is not None and draft.same_truth(last) else None)
-        except FairallocError as fault:
-            self.because = str(fault)
+        except FairallocError as error:
+            self.because = str(error)
             return None
         self._last = draft, case.instance
         with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
@@ -247,11 +247,11 @@ class Search:
         """What a check says; None where the claim is not about the case, or where the check fails, which is recorded."""
         try:
             return check(case)
-        except FairallocError as fault:
-            self.because = str(fault)
+        except FairallocError as error:
+            self.because = str(error)
             return None
         except (Exception, SystemExit) as error:  # a check of somebody's own may call sys.exit
-            self.failed.append((case, " ".join(f"{type(error).__name__}: {error}".split())))
+            self.failed.append((case, fault(error)))
             return None
 
     # ---- shrinking
