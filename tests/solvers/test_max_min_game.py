@@ -85,12 +85,12 @@ def test_a_server_with_nobody_to_prove_anything_for_has_no_residual():
     assert max_min_gap(replace(server, wanted=np.array([1.0]))) == pytest.approx(0.25, rel=0.021)
 
 
-@pytest.mark.parametrize(("used", "gap"), [(1.0, 0.0), (0.9, 0.2), (0.5, 0.5)])
+@pytest.mark.parametrize(("used", "gap"), [(1.0, 0.0), (0.9, 1 / 6), (0.5, 0.5)])
 def test_a_price_of_what_a_user_does_not_take_keeps_the_ways_of_others(used, gap):
-    """Users 1 and 2 halve resource 1; that 2 does not take resource 2 instead is right where this has a price, and is full."""
+    """Users 1 and 2 halve resource 1, and 1 wants more: 2 may keep to it where resource 2, which 3 uses, is full."""
     w, user = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]), np.array([0, 1, 1, 2])
-    total = np.array([0.5, 0.5, 0.5, used])
-    server = OneServer(w, np.array([0.5, 0.5, 0, used]), np.ones(4), 1 - total, user, total)
+    y, wanted = np.array([0.5, 0.5, 0, used]), np.array([0.5, 0, 0, 0])
+    server = OneServer(w, y, np.ones(4), wanted, user, np.array([0.5, 0.5, 0.5, used]))
     assert max_min_gap(server) == pytest.approx(gap, rel=0.021)
 
 
