@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("models", "formulations", "solvers", "analysis", "simulation")
-DRAWN = ("analysis/plots/", "analysis/explorer")
+DRAWN = ("analysis/plots/", "analysis/explorer", "simulation/experiments/figures")
 """Widths and places in pictures, which are looked at, are not drawn."""
 NEGATED = {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 MOVED = NEGATED | {ast.GtE: ast.Gt, ast.LtE: ast.Lt}

@@ -451,6 +451,8 @@ def test_what_was_compared_is_said():
     about = certify(solve(WANG, "drfh", "cvxpy:scs")).about
     assert about.startswith("the tasks of the allocation differ by at most ")
     assert certify(solve(WANG, "mmf", "highs")).about == "the g of the allocation differs by 0.0e+00, relative"
+    half = Allocation(WANG, [5, 0, 0, 5])  # of 10 tasks each
+    assert certify(half, "mmf", tolerance=0.6).about == "the g of the allocation differs by 5.0e-01, relative"
 
 
 # ---- bounds for nb --------------------------------------------------------------------------------------------------
