@@ -28,7 +28,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
@@ -146,13 +145,6 @@ class SaddleProblem:
         p: Floats = np.maximum(point.dual[: self.rows], 0.0) * self.instance.weights.sum()
         return p.reshape(self.instance.K, self.instance.R)
 
-    def bound(self, x: Floats, prices: Floats) -> float:
-        """The residual that the prices prove for the tasks, as in nb.py."""
-        allocation = Allocation(self.instance, x)
-        if np.any(allocation.tasks <= 0):
-            return np.inf
-        return first_order_gain(allocation, self.instance.weights / allocation.tasks, prices)
-
 
 class Epoch:
     """The iterations from one restart to the next."""
@@ -210,7 +202,7 @@ class PdhgSession(Iteration):
         for done in range(0, self.options.max_iterations + 1, every):
             self.done = done
             x, prices = self.saddle.tasks(epoch.new), self.saddle.prices(epoch.new)
-            self.keep(self.saddle.bound(x, prices), x, prices)  # 4
+            self.keep(self.mechanism.residual(Allocation(self.instance, x, prices=prices)), x, prices)  # 4
             if self.x is x:
                 self.offer(x, prices)
             if self.gap <= target or self.limits.late:
