@@ -4,9 +4,8 @@
    what was promised and users' tasks are not unique.
 2. Otherwise an independent reference is asked: for a lexicographic rule the rounds by another solver
    (`reference_allocation`), for a program of utilities the prices that prove most (duality_gap.py). The best proof counts.
-3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. For a
-   lexicographic rule without prices its word is left standing beside the residual, which may belie it. The word of an
-   approximation is "approximate".
+3. A method claims success where its own prices prove what the accuracy promises; without prices, where the residual does. The
+   word of an approximation is "approximate".
 4. Where the right tasks are unique, the error of every user is bounded (common/user_error.py), for alpha-fair and nb to first
    order by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it
    is what the accuracy allows; where nothing bounds it so, that is the termination.
@@ -97,10 +96,8 @@ def judged(
     facts: dict[str, Any] = {"values": mechanism.values(allocation), "residuals": residuals, "not_judged": known.not_judged}
     result = allocation.noted(user_error=user, **facts)
     if accuracy is not None and result.x_exact is None and not known.not_judged:
-        if allocation.prices is not None or allocation.round_prices is not None:
-            result = _claim(result, known.residual if known.exact else own, promised(accuracy))
-        elif not isinstance(mechanism, Leximin):
-            result = _claim(result, known.residual, promised(accuracy))
+        unpriced = allocation.prices is None and allocation.round_prices is None
+        result = _claim(result, known.residual if known.exact or unpriced else own, promised(accuracy))
     if user is None and accuracy is not None and limits is not None:
         return _of_each_user(mechanism, result, limits)
     if user is None or user <= enough or limits is None or known.not_judged:

@@ -7,8 +7,8 @@ A function may return
 It is asked for the mechanisms that it declares by `@fa.method(mechanisms=["drfh"])`. One that declares none computes whatever
 mechanism a call names, and is not asked in a suite of several.
 
-What it returns is its claim of success. Without prices the claim stands as its word beside the residual computed here. Whatever
-it raises, and whatever else it returns, is an answer with the termination "error" and one sentence.
+What it returns is its claim of success, which the judge decides on as on any other. Whatever it raises, and whatever else it
+returns, is an answer with the termination "error" and one sentence.
 """
 
 import inspect

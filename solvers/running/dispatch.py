@@ -385,13 +385,9 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
-    """Step 3; what a function of one's own claims without prices is left standing.
-
-    Where a mechanism that is not of this package raises, its answer is not lost.
-    """
-    own = isinstance(method, OwnFunction) and allocation.prices is None
+    """Step 3; where a mechanism that is not of this package raises, its answer is not lost."""
     try:
-        result = judged(request.mechanism, allocation, request.limits, facts, request.reference, claimed=own)
+        result = judged(request.mechanism, allocation, request.limits, facts, request.reference)
     except (Exception, SystemExit) as error:
         if is_ours(request.mechanism) or isinstance(error, FairallocError):
             raise
