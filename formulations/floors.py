@@ -4,8 +4,8 @@ r"""Floors: a mechanism's program or rounds for users who must run at least min_
 
 It is an edit of the mechanism (edited.py), which holds in the programs mmf, drfh-lp, utilitarian, nb, alpha-fair and fds, and in
 every round of a lexicographic rule: a user stops where it can have no more while the others keep their levels and their floors.
-Answers are judged by the optimality conditions of the model. Where no allocation has all floors, the answer names a smallest set
-of them that contradict each other (solvers/iis.py), and `explain` has their prices, the duals of "floor".
+Answers are judged by the optimality conditions of the model. Where no allocation has all floors, the answer names an irreducible
+set of them that contradict each other (solvers/iis.py), and `explain` has their prices, the duals of "floor".
 A mechanism whose conditions are about one server refuses: they have no place for a floor of a user's total.
 """
 

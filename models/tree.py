@@ -53,7 +53,7 @@ class Tree:
 
 
 def check_guarantees(instance: Instance) -> None:
-    """NotApplicable where the guarantees cannot all be kept: with a smallest set that cannot, which is found by deletion."""
+    """NotApplicable where the guarantees cannot all be kept: with an irreducible set that cannot, which is found by deletion."""
     instance.once(check_guarantees, lambda: _check(Tree.of(instance)))
 
 

@@ -112,7 +112,7 @@ for name, one in (("day", cluster), ("night", night)):
     print(name, shares)
 
 # %% [markdown]
-# Quotas that cannot be kept together are refused, with a smallest set of them that cannot:
+# Quotas that cannot be kept together are refused, with an irreducible set of them that cannot:
 
 # %%
 greedy = {

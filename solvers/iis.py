@@ -4,7 +4,7 @@
 2. Each is left out in turn; where the rest is still infeasible it stays out. What is left is irreducible: without any one of them
    there is an allocation.
 
-What is left after each step is yielded, so that a call whose time ends in between has the smallest set so far. Where a solver
+What is left after each step is yielded, so that a call whose time ends in between has the last set so far. Where a solver
 cannot tell whether the rest is feasible, that set is the last.
 """
 

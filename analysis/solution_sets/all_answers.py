@@ -25,9 +25,6 @@ UNLISTED = ("drfh-lp", "gavel-makespan", "gavel-max-min", "mmf", "utilitarian")
 MULTIVALUED = (*SEVERAL, *UNLISTED)
 """All that may have several answers."""
 
-UNIQUE = ("nb", "fds")
-"""Strictly concave in everybody's tasks."""
-
 
 @checked
 def solution_set(
@@ -73,7 +70,7 @@ def solution_set(
         return SolutionSet(item.id, item.home(instance), domain, ps_dsf_pieces(domain, largest))
     if isinstance(item, AlphaPfVds):
         return SolutionSet(item.id, instance, instance, equilibrium_pieces(item, instance, largest))
-    if item.several_rounds or item.id in UNIQUE:
+    if item.unique:
         same = f"every answer of {item.id} gives each user the same tasks"
         raise NotApplicable(f"{same}, so there is no set to choose from: solve it once")
     raise NotApplicable(f"the answers of {item.id} are not listed: solution_set is for {', '.join(SEVERAL)}")

@@ -213,7 +213,8 @@ def test_a_wrong_guess_is_not_believed(alpha, monkeypatch):
     ("name", "parameters", "sentence"),
     [
         ("drfh", {}, "every answer of drfh gives each user the same tasks"),
-        ("nb", {}, "every answer of nb gives each user the same tasks"),
+        ("alpha-fair", {}, "every answer of alpha-fair gives each user the same tasks"),
+        ("nb", {"integral": True}, "the answers of nb are not listed"),  # (1, 0) and (0, 1) of one task that both want
         ("utilitarian", {}, "the answers of utilitarian are not listed: solution_set is for alpha-pf-vds"),
         ("njc", {"objective": "sum"}, "the objective of njc chooses one"),
         ("alpha-pf-vds", {"alpha": 2}, "need not be unique, and they are irrational"),
