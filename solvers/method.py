@@ -446,8 +446,10 @@ class Method(ABC):
         point, said = session.x if len(session.x) else np.full(instance.A, np.nan), [message]
         if termination in ("optimal", "inaccurate"):
             termination = "approximate" if self.kind == "approximate" else termination
-        elif not np.allclose(near := scaled_down(instance, point), point, rtol=SLIGHT, atol=0.0, equal_nan=True):
-            point, said = near, [message, "its last point was infeasible and is scaled down"]
+        else:
+            session.optimality = None  # that of earlier rounds says nothing of those that are missing
+            if not np.allclose(near := scaled_down(instance, point), point, rtol=SLIGHT, atol=0.0, equal_nan=True):
+                point, said = near, [message, "its last point was infeasible and is scaled down"]
         if termination == "infeasible" and mechanism.has_residual:
             termination, said = "inaccurate", [UNFOUNDED, *said]
         return session.as_answer(point, session.last_prices, termination, "; ".join(filter(None, said)))

@@ -75,7 +75,7 @@ class ModelSession(Session):
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
         """One solve; the duals are the prices."""
-        item = self.mechanism
+        item, self.message = self.mechanism, ""
         with self.phase("build"):
             self.model = self.write(round)
         termination = self.optimise()

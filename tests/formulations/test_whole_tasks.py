@@ -13,6 +13,7 @@ import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models import FairallocError, Instance
 from fairalloc.solvers.approximate import one_by_one
+from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.method import Limits, whole
 
 RULES = ("lmmf", "drfh", "tsf", "mmf", "nb", "utilitarian")
@@ -115,6 +116,18 @@ def test_the_gap_is_proved_and_another_answer_is_worse():
     assert found.residuals["optimality"] <= RESIDUAL
     assert "proved to a gap" in found.message
     assert all(one >= other for one, other in pairwise(sorted(best("lmmf", made(5)))[::-1]))
+
+
+@pytest.mark.parametrize("rule", [mechanism("lmmf", integral=True), mechanism("lmmf").edited("same", cvxpy=lambda p, _: p)])
+@pytest.mark.parametrize("ended", ["time_limit", "error"])
+def test_rounds_that_are_missing_leave_nothing_judged(monkeypatch, rule, ended):
+    """The residual of the first rounds had been that of the answer: 0 where six rounds of sixty were solved."""
+    optimise, rounds = CvxpySession.optimise, []
+    monkeypatch.setattr(CvxpySession, "optimise", lambda self: ended if rounds else rounds.append(0) or optimise(self))
+    found = fa.solve(fa.example("khamse-fig1").instance, rule, "cvxpy:highs", isolate=False)
+    assert (found.termination, found.residual, found.message) == (ended, np.inf, "")
+    assert found.not_judged
+    assert found.has_point
 
 
 @pytest.mark.parametrize("method", ["sequential-minmax", "best-fit"])
