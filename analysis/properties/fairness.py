@@ -56,11 +56,13 @@ def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: li
     m, users = others[n], h.instance.users
     method = "rational arithmetic" if h.exact else "floating point"
     method += "" if h.instance.single_variant else "; packings by LP"
-    source = what if m is None else f"{what} of user {users[m]!r}"
-    scaled = "" if m is None else " of another user, scaled by their weights"
+    scaled = ", scaled by their weights"
+    source = what if m is None else f"{what} of user {users[m]!r}{scaled * bool(h.weights[n] != h.weights[m])}"
     witness = {"user": users[n], "tasks": worth[n], "better": better[n], **({} if m is None else {"other": users[m]})}
-    held = f"no user would run more tasks {what}{scaled}"
-    broken = f"user {users[n]!r} runs {float(worth[n]):.6g} tasks, and {float(better[n]):.6g} {source}"
+    held = f"no user would run more tasks {what}{'' if m is None else f' of another user{scaled}'}"
+    own = f"{float(worth[n]):.6g} tasks"  # its own may be worth more than it runs: bundles, variants that are not its best ones
+    now = f"runs {own}" if abs(worth[n] - h.tasks[n]) <= tolerance * h.alone[n] else f"could run {own} with its own"
+    broken = f"user {users[n]!r} {now}, and {float(better[n]):.6g} {source}"
     return by_margin(gap[n], tolerance, held, broken, method, witness)
 
 
@@ -69,7 +71,7 @@ def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: li
 
 def envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """Nobody could run more with another's bundles, scaled by the weights, on the servers it may use (K 2.1, W 3.3, Z II-B)."""
-    return _envy(h, tolerance, h.bundles, h.utilities, h.worth)
+    return _envy(h, tolerance, h.bundles, h.utilities, h.worth, "with the resources")
 
 
 def total_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
@@ -78,10 +80,10 @@ def total_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
         return undecided("totals are not comparable where demands depend on the server")
     totals = h.bundles.sum(axis=1)
     worth = np.array([h.pooled_utilities(n, totals[n : n + 1])[0] for n in range(h.instance.N)], dtype=h.x.dtype)
-    return _envy(h, tolerance, totals, h.pooled_utilities, worth)
+    return _envy(h, tolerance, totals, h.pooled_utilities, worth, "with the total resources")
 
 
-def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any) -> Verdict:
+def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any, what: str) -> Verdict:
     better = h.zeros(h.instance.N)
     others: list[int | None] = [None] * h.instance.N
     for n in range(h.instance.N):
@@ -89,7 +91,7 @@ def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any)
         worth[n] = 0
         others[n] = m = int(np.argmax(worth))
         better[n] = worth[m]
-    return _compared(h, tolerance, own, better, others, "with the resources")
+    return _compared(h, tolerance, own, better, others, what)
 
 
 # ---- sharing incentive ----------------------------------------------------------------------------------------------
@@ -97,17 +99,17 @@ def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any)
 
 def sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Everybody runs at least the tasks of its part phi_n / sum phi of every server (K 2.1 and 3.3, P III-B, Z II-B, D 4)."""
-    return _sharing(h, tolerance, h.weights / h.weights.sum())
+    return _sharing(h, tolerance, h.weights / h.weights.sum(), "its part")
 
 
 def strong_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
     """Everybody runs at least as many tasks as with 1 / N of every server (W Def 2)."""
-    return _sharing(h, tolerance, h.array([1] * h.instance.N) / h.instance.N)
+    return _sharing(h, tolerance, h.array([1] * h.instance.N) / h.instance.N, "an equal part")
 
 
-def _sharing(h: Holdings, tolerance: float, parts: Any) -> Verdict:
+def _sharing(h: Holdings, tolerance: float, parts: Any, which: str) -> Verdict:
     better = np.array([h.utilities(n, (h.pools * part)[None])[0] for n, part in enumerate(parts)], dtype=h.x.dtype)
-    return _compared(h, tolerance, h.worth, better, [None] * len(parts), "with its part of every server")
+    return _compared(h, tolerance, h.worth, better, [None] * len(parts), f"with {which} of every server")
 
 
 def weak_sharing_incentive(h: Holdings, tolerance: float) -> Verdict:

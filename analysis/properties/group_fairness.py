@@ -70,7 +70,7 @@ def sibling_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
         worth = h.utilities(n, h.scaled(n, h.bundles))
         gaps += [((worth[m] - h.worth[n]) / h.alone[n], user) for m in beside]
     gap, name = max(gaps, default=(0, ""), key=lambda pair: pair[0])
-    what = "could run more with what a user of its group has"
+    what = "could run more with what a user of its group has, scaled by their weights"
     return by_margin(gap, tolerance, f"no user {what}", f"user {name!r} {what}", DECIDED_BY[h.exact], {"node": name})
 
 

@@ -49,8 +49,9 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
         if more[k] / unit[k] > margin:
             margin, n, m, better = float(more[k] / unit[k]), k, holder, float(more[k] + tasks[k])
     one, other = instance.users[n], instance.users[m]
-    held = "nobody would run more whole tasks with another's resources less a task"
+    held = "nobody would run more whole tasks with another's resources less a task, scaled by their weights"
     broken = f"user {one!r} runs {tasks[n]:.6g} tasks, and {better:.6g} with the resources of user {other!r} less a task"
+    broken += ", scaled by their weights" * bool(instance.weights[n] != instance.weights[m])
     witness = {"user": one, "other": other, "tasks": tasks[n], "better": better}
     return by_margin(margin, tolerance, held, broken, METHOD, witness)
 

@@ -165,6 +165,21 @@ def test_envy_is_scaled_by_weights():
     assert check(given(WEIGHTED, [3, 3]), "envy-freeness").witness["user"] == "u2"
 
 
+def test_sentences_say_which_resources_they_compare():
+    """Two properties had one sentence, true of one and false of the other, and a part by weight was called the whole bundle."""
+    apart, weighted = Allocation(APART, [2, 1, 1]), Allocation(WEIGHTED, [0, 6])
+    bundles = [[[1, 1, 0, 2]], [[1, 1, 0, 0]]]
+    two = Allocation(Instance([[[1, 0, 0, 2], [0, 1, 0, 0]], [[1, 1, 1, 0]]], [[9] * 4]), [1, 0, 0], bundles=bundles)
+    assert check(apart, "envy-freeness").sentence.endswith("with the resources of another user, scaled by their weights")
+    assert check(apart, "total-envy-freeness").sentence == "user 'u2' runs 1 tasks, and 3 with the total resources of user 'u1'"
+    assert (
+        check(weighted, "strong-sharing-incentive").sentence == "user 'u1' runs 0 tasks, and 3 with an equal part of every server"
+    )
+    assert check(weighted, "sharing-incentive").sentence == "user 'u1' runs 0 tasks, and 2 with its part of every server"
+    assert check(weighted, "envy-freeness").sentence.endswith("and 3 with the resources of user 'u2', scaled by their weights")
+    assert check(two, "sharing-incentive").sentence.startswith("user 'u1' could run 2 tasks with its own, and")
+
+
 def test_limits_end_envy():
     """More than all its tasks is of no use to a user."""
     limited = ONE.replace(max_tasks=[Q(1, 2), None])
