@@ -11,8 +11,8 @@ in the coalition. **Population monotonicity** (W 3.3): no user who stays runs fe
 Margins are gains or losses in units of the tasks that the user's best arc could run alone. Where a mechanism has several answers,
 all this is about the one that its method computes.
 
-**The search** (`check_mechanism`) can refute strategyproofness, not prove it; a verdict that holds says how many misreports were
-tried. It takes these steps:
+**The search** (`check_mechanism`) can refute strategyproofness, not prove it; where it finds nothing the verdict is not decided
+and says how many misreports were tried. It takes these steps:
 
 1. Simple misreports: for each user the demands of the others, one number changed, one variant more or less, one server more or
    less; of a user with time of its own (`with_own_time`) one rate changed, or one kind of server less. They are tried in random
@@ -88,6 +88,10 @@ def check_mechanism(
     seed : seed of the search
     coalition : largest number of users who misreport together, for group-strategyproofness
     tolerance : the largest gain that counts as rounding; not used for rational answers
+
+    Returns
+    -------
+    Verdict; `holds` is None where a search for misreports finds no gain, or the property is not defined or not decided
 
     Examples
     --------
@@ -227,7 +231,7 @@ class _MisreportSearch:
         method = f"search over misreports of up to {most} of {self.truth.N} users, {self.tried} tried"
         if not self.tried:
             return undecided("no misreport has an answer", method, self.name)
-        return Verdict(self.name, True, self.best, f"not refuted by {self.tried} misreports", method)
+        return Verdict(self.name, None, self.best, f"not refuted by {self.tried} misreports, which is no proof", method)
 
     def _tries(self, most: int) -> Iterator[Verdict | None]:
         """Step 1 with half of the trials, then climbs of random coalitions of up to `most` users; the violations they find."""

@@ -152,7 +152,7 @@ def test_a_search_that_finds_nothing_says_how_much_was_tried(mechanism):
     """They are known to be strategyproof where everybody may use every server and demands are positive (W Prop 3)."""
     for name in ("strategyproofness", "group-strategyproofness"):
         verdict = check_mechanism(WANG, mechanism, name, trials=20)
-        assert verdict.holds is True
+        assert (verdict.holds, verdict.finding(), bool(verdict)) == (None, "not decided", False), "20 misreports prove nothing"
         assert -0.05 <= verdict.margin <= TOLERANCE, "the most that was gained: some misreports change little"
         assert verdict.sentence.startswith("not refuted by ")
         assert "search over misreports" in verdict.method
@@ -183,7 +183,7 @@ def test_groups_are_found_where_one_is_not_enough():
 
     alone = _MisreportSearch(two, conspiracy, None, "strategyproofness", TOLERANCE, 0).verdict(60, 1)
     together = _MisreportSearch(two, conspiracy, None, "group-strategyproofness", TOLERANCE, 0).verdict(200, 2)
-    assert alone.holds is True
+    assert alone.holds is None
     assert together.holds is False
     assert together.property == "group-strategyproofness"
     assert together.witness["misreport"].users == (0, 1)
