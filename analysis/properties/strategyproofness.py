@@ -122,7 +122,7 @@ def check_mechanism(
     else:
         known = (*MECHANISM_PROPERTIES, *PROPERTIES)
         raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
-    several = item.id in MULTIVALUED and verdict.holds is not None
+    several = item.id in MULTIVALUED and used
     return replace(verdict, answers=for_the_answer_of("exact" if exact else used[0])) if several else verdict
 
 
