@@ -156,7 +156,8 @@ def sensitivity(
         raise InstanceError("sensitivity needs an allocation with a point")
     item = mechanism_of(allocation, mechanism, "sensitivity")
     deadline = time.perf_counter() + checked_limit(time_limit)
-    return _Work(allocation, item, deadline).result()
+    named = replace(allocation, mechanism=item.id, parameters=item.parameters)  # the title and the document say whose they are
+    return _Work(named, item, deadline).result()
 
 
 def _written_for(item: Mechanism, allocation: Allocation) -> Mechanism:

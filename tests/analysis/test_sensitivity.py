@@ -11,7 +11,7 @@ from tolerances import ROUNDING
 
 import fairalloc as fa
 from fairalloc.analysis.active_set import derivatives_by_active_set
-from fairalloc.models import Instance, InstanceError
+from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.examples import generators
 from fairalloc.solvers import solve
 
@@ -132,6 +132,14 @@ def test_a_user_at_its_limit_does_not_move():
     for item in ("lmmf", "nb"):
         found = fa.sensitivity(solve(pool, item, accuracy="high"))
         np.testing.assert_allclose(found.up[:, 0, 0], [0, 1], atol=ROUGH)
+
+
+def test_the_title_names_the_mechanism_that_is_asked():
+    """It had named that of the allocation, or nothing."""
+    pool = Instance([[1, 2], [2, 1]], [[9, 9]])
+    for allocation in (solve(pool, "drfh"), Allocation(pool, [3, 3])):
+        found = fa.sensitivity(allocation, "nb")
+        assert (found.grid().title, found.to_dict()["mechanism"]) == ("tasks of nb a unit of capacity", "nb")
 
 
 def test_linear_programs_where_tasks_are_unique_and_where_not():
