@@ -1,8 +1,10 @@
 r"""Derivatives of tasks by one capacity from answers of the mechanism at capacities next to it.
 
 **In rationals** (`exact_sides`), for linear programs and sequences of them: the quotients at c (1 + h) and c (1 - h), h = STEP,
-where nothing is rounded. The best answers of one linear program over all users need not be unique: two more linear programs tell,
-over all its best answers, the most and the least of a sum of tasks with random weights.
+where nothing is rounded. Where they differ a kink may lie between c and c + h c, and each side counts where h^2 in the place of h
+gives the same, or h^3 in the place of h^2, or h^4 in that of h^3. Where shares are rounded, nearer kinks are those of rounding.
+The best answers of one linear program over all users need not be unique: two more linear programs tell, over all its best
+answers, the most and the least of a sum of tasks with random weights.
 
 **In floating point** (`checked_sides`), with h one of STEPS and q(h) = (u(c + h c) - u(c)) / (h c):
 
@@ -42,6 +44,9 @@ from fairalloc.solvers.options import ACCURACY
 
 STEP, FROM_0 = Fraction(1, 10**9), Fraction(1, 10**4)
 """The relative step of a re-solve in rationals, and where a capacity is 0; what it misses is of this order."""
+
+ROUNDED = 1e-5
+"""A derivative below this part of its tolerance is what rounding leaves of 0; derivatives in rationals are right to this part."""
 
 STEPS = (1e-3, 1e-2, 1e-1)
 """The relative steps in floating point, tried one after the other."""
@@ -120,17 +125,34 @@ class Neighbours:
         part = instance.arcs.gamma[used] / self.tasks[instance.arcs.user[used]]
         return float(part.min(initial=1.0))
 
-    def exact_sides(self, j: int) -> Floats:
-        """(2, N) quotients to the right and to the left; NotApplicable where the tasks jump at a capacity of 0."""
+    def exact_sides(self, j: int, rounded: bool = False) -> Floats:
+        """(2, N) quotients to the right and to the left; NotApplicable where the tasks jump at a capacity of 0.
+
+        `rounded` : whether the rationals of the mechanism's shares are those of floats.
+        """
         result = np.full((2, self.instance.N), np.nan)
         if self.instance.capacities.flat[j]:
             result[:] = self._quotient(j, STEP), self._quotient(j, -STEP)
-            return result
+            if rounded or self._is_same(j, *result):
+                return result
+            return np.array([self._settled(j, sign, side) for sign, side in zip((1, -1), result, strict=True)])
         far, near = (self._quotient(j, part) for part in (FROM_0, FROM_0 / 2))
         if np.any(np.abs(near - far) > self.tolerance(j, near)):
             raise NotApplicable("the tasks jump, or have no finite derivative, where a capacity of 0 grows")
         result[0] = 2.0 * near - far
         return result
+
+    def _is_same(self, j: int, one: Floats, other: Floats) -> bool:
+        """Whether quotients in rationals differ by no more than their curve."""
+        return bool(np.all(np.abs(one - other) <= ROUNDED * self.tolerance(j, other)))
+
+    def _settled(self, j: int, sign: int, side: Floats) -> Floats:
+        """(N,) the first quotient of one side that a shorter step does not change, nan where there is none."""
+        for power in (2, 3, 4):
+            last, side = side, self._quotient(j, sign * STEP**power)
+            if self._is_same(j, last, side):
+                return side
+        return np.full(self.instance.N, np.nan)
 
     def _quotient(self, j: int, part: Any) -> Floats:
         """(N,) changes of tasks over the change of the j-th capacity by a part."""

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.active_set import NotUnique, derivatives_by_active_set
-from fairalloc.analysis.differences import STEPS, Neighbours
+from fairalloc.analysis.differences import ROUNDED, STEPS, Neighbours
 from fairalloc.formulations import Mechanism, mechanism_of
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -39,9 +39,6 @@ from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.solvers.running.time_limits import checked_limit
 
-ROUNDED = 1e-5
-"""A derivative below this part of its tolerance is what rounding leaves of 0; derivatives in rationals are right to this part."""
-
 DIGITS, FIXED = 4, 4
 """Digits of a derivative that are shown; columns of the table before those of the users."""
 
@@ -55,7 +52,8 @@ class Sensitivity:
     allocation : whose tasks move
     up, down : (N, K, R) tasks a unit of `capacities[i, r]`, where it grows and where it shrinks; nan where it is not known, and
         to the left of a capacity of 0
-    tolerance : (N, K, R) the bound on the error of both; with a larger error they are nan (differences.py)
+    tolerance : (N, K, R) the bound on the error of both; with a larger error they are nan (differences.py). In floating point a
+        kink nearer to the capacity than a millionth of it is not seen
     how : (K, R) "active set" (confirmed by solving again next to c), "rationals" or "differences" (solved again), or ""
     reason : why a derivative is not known, or ""
     """
@@ -181,6 +179,7 @@ class _Work:
 
     def __init__(self, allocation: Allocation, item: Mechanism, deadline: float) -> None:
         self.allocation, self.item, self.deadline = allocation, _written_for(item, allocation), deadline
+        self.rounded = isinstance(item, Leximin) and item.exact_share is None
         self.instance = allocation.instance
         shape = (2, self.instance.N, *self.instance.capacities.shape)
         self.sides, self.tolerance = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -222,13 +221,13 @@ class _Work:
             try:
                 if isinstance(self.item, Equilibrium) and found is None:
                     self._require_unique(near, j)
-                sides = near.exact_sides(j) if exact else near.checked_sides(j, known[:, :, j])
+                sides = near.exact_sides(j, self.rounded) if exact else near.checked_sides(j, known[:, :, j])
             except FairallocError as error:
                 self._note(i, r, str(error))
                 continue
             tolerance = near.tolerance(j, sides)
             self.sides[:, :, i, r] = np.where(np.abs(sides) <= ROUNDED * tolerance, 0.0, sides)
-            self.tolerance[:, :, i, r] = tolerance * (ROUNDED if exact else 1.0)
+            self.tolerance[:, :, i, r] = tolerance * (ROUNDED if exact and not self.rounded else 1.0)
             same = np.array_equal(sides, known[:, :, j], equal_nan=True)
             if np.isfinite(sides).any():
                 self.how[i, r] = "rationals" if exact else "active set" if same else "differences"

@@ -209,6 +209,16 @@ def test_a_kink_nearer_than_answers_are_known_is_not_seen():
     np.testing.assert_allclose([found.up[0, 0, 0], found.down[0, 0, 0]], [0, 1], atol=STATED)
 
 
+@pytest.mark.parametrize("near", ["1e-8", "1e-10", "1e-15"])
+def test_a_kink_between_steps_is_seen_in_rationals(near):
+    """1e-10 from it 0.025 had been stated, the mean of 0.5 before the kink and 0 behind it, within 5e-9."""
+    tied = Instance([[1, 1], [1, 1]], [[2, 2 + Fraction(near)]])
+    found = fa.sensitivity(solve(tied, "drfh"))
+    np.testing.assert_allclose([found.up[0, 0], found.down[0, 0]], [[0.5, 0], [0.5, 0]], atol=ROUNDING)
+    at_it = fa.sensitivity(solve(Instance([[1, 1], [1, 1]], [[2, 2]]), "drfh"))
+    np.testing.assert_allclose([at_it.up[0, 0], at_it.down[0, 0]], [[0, 0], [0.5, 0.5]], atol=ROUNDING)
+
+
 def test_a_mechanism_that_does_not_say_it_is_unique_has_none():
     class Any(Capped):
         unique = False
