@@ -44,7 +44,7 @@ class MechanismComparison:
 
     @checked
     def grid(self, what: str = "tasks", most: Count = 20) -> Grid:
-        """The table: the first `most` users, then residuals, user errors ("-" = tasks are not unique), terminations, properties.
+        """The table: the first `most` users, then residuals, user errors ("-" = there is no bound), terminations, properties.
 
         `what` is "tasks" or "shares": the largest part of a resource of all servers that a user's tasks take (W 3.1).
         """
