@@ -138,7 +138,8 @@ class SparseFactor(BlockElimination):
     def __init__(self, diagonal: Floats, apart: sp.bsr_array, a: Floats, rho: float, most: int, single: bool) -> None:
         super().__init__(diagonal.shape[1], len(a))
         self.a = a
-        scale = np.sqrt(np.maximum(np.diagonal(diagonal, axis1=1, axis2=2), SMALLEST))
+        whole = np.diagonal(diagonal, axis1=1, axis2=2) + rho * a.reshape(len(diagonal), -1) ** 2
+        scale = np.sqrt(np.maximum(whole, SMALLEST))
         while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
             chosen = independent(apart)  # 1
             chosen[chosen] = _sound(diagonal[chosen], scale[chosen])
@@ -174,7 +175,7 @@ class SparseLU(BlockElimination):
 
 
 def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
-    """(servers,) whose block, scaled by roots of the first diagonal, has a factor with all digits; the others wait."""
+    """(servers,) whose block, scaled by roots of the first diagonal with rho a a^T, has a factor with all digits; others wait."""
     least = np.linalg.eigvalsh(blocks / (scale[:, :, None] * scale[:, None, :])).min(axis=1)
     return np.asarray(least > SOUND)
 

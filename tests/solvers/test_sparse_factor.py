@@ -62,6 +62,12 @@ def test_it_solves_what_a_dense_solve_does(servers, R, pairs, rho, left_out, see
         assert np.abs(found[:left_out]).max(initial=0.0) <= 1e-25
 
 
+def test_a_block_that_the_term_of_rank_one_outweighs_waits():
+    """Eliminated without the term, it left 0 for 1."""
+    matrix, a = sp.csr_array(np.diag([1e-16, 1.0, 1.0])), np.array([1.0, 0.0, 0.0])
+    np.testing.assert_allclose(factor_of(matrix, a, 1.0, 1, 3, False).solve(np.ones(3)), np.ones(3), rtol=EXACT)
+
+
 def test_most_of_a_sparse_matrix_is_eliminated_block_by_block():
     matrix, _ = blocked(200, 3, 150, 1)
     factor = factor_of(matrix, np.zeros(600), 0.0, 3, 600, False)
