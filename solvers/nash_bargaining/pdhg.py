@@ -47,8 +47,8 @@ class PdhgOptions(AlgorithmOptions):
 
     Attributes
     ----------
-    target : it ends where the residual that the prices prove is at most this; 0 = 1e-4, 1e-12 or 1e-13 for
-        the accuracy "low", "mid" or "high"
+    target : it ends where the residual that the prices prove is at most this, if the accuracy promises no smaller one; 0 = 1e-4,
+        1e-12 or 1e-13 for the accuracy "low", "mid" or "high"
     max_iterations : primal-dual steps after which it ends; more than 60 users on 20 servers may need as many for 1e-6
     check_every : steps from one check of the residual, the rule of restarts and the time limit to the next; a check costs
         about as much as a step
@@ -194,6 +194,7 @@ class PdhgSession(Iteration):
     def iterate(self) -> None:
         """To the target; the residual is what the prices of a point prove."""
         every, target = max(self.options.check_every, 1), self.options.target or at_accuracy(TARGET, self.limits.accuracy)
+        target = min(target, self.limits.promised)
         omega = float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N))
         given, first = self.limits.start, self.saddle.start()
         if given is not None:  # a warm start, with the prices of its utilities

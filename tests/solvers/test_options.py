@@ -167,7 +167,7 @@ def test_where_an_algorithm_ends_may_be_told():
         usual, exact = (solve(SMALL, name, method, "low", options={"target": target}, **params) for target in (0.0, 1e-12))
         assert usual.iterations <= exact.iterations
         assert exact.residual < usual.residual
-    assert solve(SMALL, name, method, "low", options={"target": np.inf}, **params).claims_success
+        assert solve(SMALL, name, method, "low", options={"target": np.inf}, **params).claims_success
 
 
 def test_options_need_a_method():
