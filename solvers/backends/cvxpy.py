@@ -195,7 +195,8 @@ def unpack(problem: "cp.Problem", raw: Any, chain: Any, inverse: Any) -> None:
     solution = chain.invert(raw, inverse)
     if solution.status in ERROR:
         raise cp.SolverError(f"{chain.solver.name()} failed: {solution.status}")
-    problem.unpack(solution)
+    with np.errstate(all="ignore"):  # the logarithm of an early point may be that of 0
+        problem.unpack(solution)
     problem._solver_stats = SolverStats.from_dict(solution.attr, chain.solver.name())
 
 

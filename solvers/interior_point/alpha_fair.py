@@ -55,6 +55,7 @@ class AlphaFairArrow(ArrowProgram):
     `alpha` is one for all users, or (N,) theirs.
     """
 
+    @np.errstate(all="ignore")  # for large alpha
     def __init__(self, mechanism: AlphaFair, instance: Instance) -> None:
         arcs, weights = instance.arcs, instance.weights
         equal = weights / weights.sum() * (arcs.owner @ arcs.gamma) / instance.K
@@ -79,6 +80,7 @@ class AlphaFairArrow(ArrowProgram):
             self.plan = "users"
         return self
 
+    @np.errstate(all="ignore")  # what overflows is no smaller error
     def solve(self, session: "AlphaFairSession") -> Result:
         """X and prices, at the smallest error that was met; the session is offered each point that is better."""
         self.target = 0.1 * allowed_user_error(session.limits.promised) ** 2

@@ -137,6 +137,12 @@ def test_large_alpha_is_proved_or_not_claimed():
         assert allocation.residual <= RESIDUAL or not allocation.claims_success
 
 
+def test_numbers_out_of_range_are_no_warning_and_no_claim():
+    """pyproject.toml makes warnings of this package errors; the weights of tasks of two users are 1e-400 of each other."""
+    allocation = solve(Instance([[1], [10]], [[1]]), "alpha-fair", METHOD, alpha=400.0)
+    assert (allocation.termination, allocation.has_point) == ("inaccurate", True)
+
+
 @pytest.mark.parametrize("iterations", [0, 3, 6])
 def test_cut_off_it_claims_nothing_that_it_does_not_prove(iterations):
     allocation = solve(generators.finite(40, 12, 3, 1), "nb", METHOD, options={"max_iterations": iterations}, trace=True)
