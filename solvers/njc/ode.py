@@ -20,6 +20,7 @@ otherwise, why the matrix is regular, and where the trajectory ends: at the mark
 is full without a price, rounding in s may come before the residual that was asked for, and the run says so.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -92,17 +93,22 @@ class TrajectoryEquations:
 
 
 def trajectory(
-    d: Requests, accuracy: float = 1e-6, limits: Limits | None = None, weighting: Floats | None = None
+    d: Requests,
+    accuracy: float = 1e-6,
+    limits: Limits | None = None,
+    weighting: Floats | None = None,
+    keep: Callable[[Floats], None] = lambda _: None,
 ) -> NjcTrajectory:
     """Integrate from the origin until the largest complaint is `accuracy`, or as far as floating point goes; Stopped when late.
 
-    weighting (m' + N,) are the w_j > 0 of the terms of f, those of the dummy resources last; None = 1.
+    weighting (m' + N,) are the w_j > 0 of the terms of f, those of the dummy resources last; None = 1. `keep` gets each x.
     """
     from scipy.integrate import solve_ivp
 
     path = TrajectoryEquations(d, limits or Limits(), weighting)
 
     def fair(_: float, x: Floats) -> float:
+        keep(x)
         return path.complaint(x) - accuracy
 
     def boundary(_: float, x: Floats) -> float:
@@ -130,7 +136,7 @@ class Ode(ExactNjcMethod):
         """The end of the trajectory, and the exact answer next to it."""
         path = TrajectoryEquations(d, session.limits)
         with session.phase("solve"):
-            way = trajectory(d, session.limits.promised, session.limits)  # 1, 2
+            way = trajectory(d, session.limits.promised, session.limits, keep=lambda x: setattr(session, "x", x))  # 1, 2
         session.x, session.iterations = way.x[-1], way.evaluations
         session.message = "" if way.reached else way.message
         for t, x in zip(way.t, way.x, strict=True):

@@ -25,6 +25,7 @@ from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.models.files.jsonio import allocation_document
+from fairalloc.solvers import METHODS as BY_ID
 from fairalloc.solvers import judged, solve
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.enumeration import enumerate_pieces
@@ -342,6 +343,21 @@ def test_time_is_obeyed_and_the_point_kept():
         stopped = solve(generators.njc(8, 1, 8, 1), "njc", method, time_limit=1e-9)
         assert stopped.termination == "time_limit"
         assert not stopped.claims_success
+
+
+def test_a_trajectory_that_is_stopped_keeps_its_last_point():
+    instance, times = generators.njc(8, 1, 8, 1), iter(range(10**6))
+    stopped = BY_ID["njc-ode"].run(NJC, instance, Limits(deadline=100.0, clock=lambda: next(times)))
+    assert stopped.termination == "time_limit"
+    assert stopped.x.min() > 0
+    assert (instance.arcs.load @ stopped.x).max() <= 1 + ROUNDING
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_an_early_point_without_tasks_is_no_warning():
+    """CVXPY evaluates the objective there, a sum of logarithms."""
+    early = BY_ID["njc-market"].run(NJC, generators.njc(8, 1, 8, 1), Limits(solver_options={"max_iter": 0}))
+    assert early.termination != "optimal"
 
 
 def test_an_interrupt_leaves_the_best_so_far(monkeypatch):
