@@ -101,11 +101,16 @@ class Mechanism:
         return type(self).residual is not Mechanism.residual
 
     def check_complete(self) -> None:
-        """Raise a FairallocError where it has no id or no model."""
+        """Raise a FairallocError where it has no id or no model, or methods and a residual that are another model's."""
         if not (isinstance(self.id, str) and self.id):
             raise FairallocError(f"the id of the mechanism {type(self).__name__} is {self.id!r}, but it must be a name")
         if not self.layers:
             raise FairallocError(f"mechanism {self.id!r} has no model: it must define write_cvxpy or write_pyomo")
+        writers = [c for c in type(self).__mro__ if "write_cvxpy" in vars(c) or "write_pyomo" in vars(c)]
+        ours = next(c for c in writers if c.__module__.startswith("fairalloc."))
+        if ours is not writers[0] and ours.__name__ not in ("Mechanism", "Leximin"):  # a rule is what its share says
+            what = f"{type(self).__name__} has another model than {ours.__name__}"
+            raise FairallocError(f"{what}, whose methods it inherits: derive it from Mechanism, or edit that model with `edited`")
 
     def settled(self, instance: Instance) -> "Mechanism":
         """The mechanism with `linear`, `integer` and `convex` known, read off its model where they are not declared.

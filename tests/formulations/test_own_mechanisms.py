@@ -282,6 +282,22 @@ def test_bad_mechanisms_are_refused_in_one_sentence():
         fa.solve(KHAMSE, fa.mechanism("drfh").edited("none", cvxpy=lambda *_: None))
 
 
+def test_a_class_that_changes_a_model_of_ours_is_not_solved_as_ours():
+    """It had been solved by the fast methods of nb, and called optimal."""
+
+    class Other(type(fa.mechanism("nb"))):
+        def write_cvxpy(self, instance):
+            return MostTasks().write_cvxpy(instance)
+
+    class Renamed(type(fa.mechanism("nb"))):
+        title = "the same model"
+
+    for method in (None, "cvxpy:clarabel"):
+        with pytest.raises(fa.FairallocError, match="Other has another model than NashBargaining, whose methods it inherits"):
+            fa.solve(KHAMSE, Other(), method)
+    assert fa.solve(KHAMSE, Renamed()).claims_success
+
+
 def test_generated_instances_agree_between_an_own_model_and_ours():
     """Utilitarian once more, as a stranger writes it."""
     for seed in range(20):
