@@ -21,6 +21,7 @@ procedure changes anything for a whole period, at most `max_rounds`.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Duration, Seed, checked
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require
 from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -129,8 +130,9 @@ def simulate(
     InstanceError : an unknown or ambiguous name, a negative time, or a horizon, period or offset out of range
     NotApplicable : a user has a limit or several demand vectors
     """
-    timeline = sorted(events, key=lambda event: event.time)
+    timeline = list(events)
     _check(instance, timeline)
+    timeline.sort(key=lambda event: event.time)
     if reason := plain_users("the distributed algorithm", instance):
         raise NotApplicable(reason)
     system = ServerSystem(Game(instance, np.inf))
@@ -162,12 +164,13 @@ def spread(count: int, period: float, seed: int) -> Floats:
 
 def _check(instance: Instance, events: Sequence[Event]) -> None:
     for event in events:
+        here, sound = f"of the event of {event.name!r} is", isinstance(event.time, Real) and event.time >= 0
+        require(sound, f"the time {here}", event.time, "it must be a number of seconds that is not negative")
+        require(isinstance(event.active, bool | np.bool_), f"active {here}", event.active, "it must be true or false")
         known = (event.name in instance.users) + (event.name in instance.servers)
         if known != 1:
             what = "names both a user and a server" if known else "names no user and no server"
             raise InstanceError(f"the event at {event.time:g} s {what}: {event.name!r}")
-        if not event.time >= 0:
-            raise InstanceError(f"the event of {event.name!r} is at {event.time:g} s, but the time must not be negative")
 
 
 def cluster() -> Instance:

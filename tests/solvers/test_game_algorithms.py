@@ -482,11 +482,16 @@ def test_a_schedule_is_a_minute_of_seconds_and_its_first_event_may_be_at_once():
     np.testing.assert_allclose(run.at(59.5).tasks, [0.0, 1.0], atol=ROUNDING)
 
 
+NO_TIME = "but it must be a number of seconds that is not negative"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"events": [Event(1.0, "u9", True)]}, "the event at 1 s names no user and no server: 'u9'"),
-        ({"events": [Event(-1.0, "u1", True)]}, "the event of 'u1' is at -1 s, but the time must not be negative"),
+        ({"events": [Event(-1.0, "u1", True)]}, f"the time of the event of 'u1' is -1.0, {NO_TIME}"),
+        ({"events": [Event("1", "u1", True)]}, f"the time of the event of 'u1' is '1', {NO_TIME}"),
+        ({"events": [Event(1.0, "u1", "no")]}, "active of the event of 'u1' is 'no', but it must be true or false"),
         ({"period": 0.0}, "period is 0.0, but it must be a positive, finite number"),
         ({"horizon": np.inf}, "horizon is inf, but it must be a positive, finite number"),
         ({"horizon": "a minute"}, "horizon is 'a minute', but it must be a positive, finite number"),
