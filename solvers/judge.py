@@ -421,7 +421,7 @@ def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:
         known = allocation.message if allocation.termination != "optimal" else ""
         called = "approximate" if allocation.termination == "approximate" else "inaccurate"
         return allocation.noted(termination=called, message=known or f"its answer {reason}")
-    if allocation.termination != "optimal":
+    if allocation.termination != "optimal" and "objective" not in allocation.parameters:  # of which the residual knows nothing
         sentence = f"called {allocation.termination}, but its answer proves a residual of {proved:.1e}"
         return allocation.noted(termination="optimal", message=sentence)
     return allocation

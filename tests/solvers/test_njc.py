@@ -511,6 +511,14 @@ def test_an_end_that_cannot_be_polished_is_not_claimed(monkeypatch):
     assert allocation.residual == pytest.approx(1e-3, rel=0.1), "the point is kept"
 
 
+def test_a_fair_point_is_not_called_the_best_without_an_exact_one(monkeypatch):
+    """The residual says that it is fair, which is all there is without an objective."""
+    monkeypatch.setattr(PieceProgram, "best_point", lambda *_: None)
+    best, fair = (solve(sized(13), "njc", "njc-milp", objective=objective) for objective in ("sum", None))
+    assert (best.termination, fair.termination) == ("inaccurate", "optimal")
+    assert max(best.residual, fair.residual) <= RESIDUAL
+
+
 def test_the_trace_is_the_trajectory():
     allocation = solve(example("dolev-greedy").instance, "njc", "njc-ode", trace=True)
     assert allocation.trace[0] == {"t": 0.0, "x": (0.0, 0.0, 0.0)}
