@@ -143,6 +143,9 @@ def _certified(
         made = _made(item, home, given, limits, tolerance)
     except (Refuted, Stopped) as fault:
         return NotCertified(item.id, str(fault) or "the time was not enough")
+    if (best := item.parameters.get("objective")) is not None:
+        about = f"nothing proves that it is the best by {best!r}"
+        made = replace(made, about=f"{made.about}; {about}" if made.about else about)
     own = made.mechanism == item.id and item.id not in MECHANISMS  # an own mechanism is not found by its id
     verdict = made.verify(home, item if own else None)
     return made if verdict else NotCertified(item.id, verdict.sentence)
