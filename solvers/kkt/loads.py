@@ -85,11 +85,6 @@ class GridLoads:
     def __len__(self) -> int:
         return len(self.user)
 
-    @property
-    def charging(self) -> Self:
-        """The loads for which prices are charged: these."""
-        return self
-
     def of_users(self, values: Floats) -> Floats:
         """(A,) what each arc's user has of (N,)."""
         return values.repeat(self.K, -1)
@@ -275,7 +270,7 @@ class ArcLoads(ListedLoads):
 
     @property
     def charging(self) -> "ArcLoads":
-        """The same arcs with the charges as loads, where there are any, for `coupling` and `sparse_coupling`."""
+        """The same arcs with the charges as loads, for `coupling` and `sparse_coupling`."""
         assert self.charges is not None
         result = copy(self)
         result.loads, result.charges = self.charges, None
@@ -283,16 +278,10 @@ class ArcLoads(ListedLoads):
 
     def blocks(self, weights: Floats, twin_weights: Floats) -> Floats:
         """(K, R, R) sums over each server's arcs, weighted (A,), and over twins, weighted (T,)."""
-        result, charges = np.empty((self.K, self.R, self.R)), self.charges
+        result, charges = np.empty((self.K, self.R, self.R)), self.loads if self.charges is None else self.charges
         for r in range(self.R):
-            weighted = weights * self.loads[:, r]
-            if charges is not None:
-                result[:, r] = self.by_server @ np.multiply(weighted[:, None], charges, order="C")
-                continue
-            for q in range(r + 1):
-                result[:, r, q] = result[:, q, r] = self.by_server @ (weighted * self.loads[:, q])
+            result[:, r] = self.by_server @ np.multiply((weights * self.loads[:, r])[:, None], charges, order="C")
         one, two = self.twins
-        charges = self.loads if charges is None else charges
         np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * charges[two])[:, None, :])
         return result
 

@@ -53,7 +53,7 @@ from numpy.typing import NDArray
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.dominant import Balance, factor_of_dominant
-from fairalloc.solvers.kkt.loads import SPARSEST, BlockLoads, Chosen, Loads, SparseLoads, uses_few
+from fairalloc.solvers.kkt.loads import SPARSEST, ArcLoads, BlockLoads, Chosen, Loads, SparseLoads, uses_few
 from fairalloc.solvers.kkt.matrices import (
     Dense,
     ScaledLU,
@@ -207,7 +207,7 @@ def _dense_product(loads: BlockLoads, scaled: Floats, kind: Any, users: Chosen, 
     """(K R, K R) the part of some users, added to a matrix where there is one; the lower triangle of a symmetric one."""
     more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
     left = loads.coupling(scaled, kind, users).T
-    if loads.charges is None:
+    if not isinstance(loads, ArcLoads) or loads.charges is None:
         return blas("syrk", kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return]
     right = loads.charging.coupling(scaled, kind, users).T
     return blas("gemm", kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
@@ -287,7 +287,8 @@ def _check_finite(*numbers: Floats) -> None:
 def _product(loads: BlockLoads, scaled: Floats) -> sp.bsr_array:
     """(K R, K R) -B F^-1 C^T from the weights of the coupling (A,)."""
     coupling = loads.sparse_coupling(scaled)
-    return coupling.T @ -(coupling if loads.charges is None else loads.charging.sparse_coupling(scaled))
+    charged = coupling if not isinstance(loads, ArcLoads) or loads.charges is None else loads.charging.sparse_coupling(scaled)
+    return coupling.T @ -charged
 
 
 def _guarded(blocks: Floats, head: "Elimination", guard: float) -> Floats:
