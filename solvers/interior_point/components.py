@@ -12,7 +12,7 @@ Where one component has nearly all arcs, the whole program is solved instead.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -68,11 +68,6 @@ class MaxMinComponents:
         self.known: dict[bytes, Component] = {}
         self.x = np.empty(0)
 
-    def compile(self) -> Self:
-        """The arrows of the first round."""
-        self._parts(Round.first(self.instance))
-        return self
-
     def solve(
         self,
         round: Round,  # noqa: A002
@@ -80,7 +75,7 @@ class MaxMinComponents:
         offer: Callable[[Floats, Floats], None] = lambda *_: None,
     ) -> Result:
         """Tasks and prices of the round, the largest error of a component, the iterations of all; `offer` as in max_min.py."""
-        parts, iterations, error = self._parts(round), 0, 0.0  # 1, 2
+        parts, iterations, error = self.parts(round), 0, 0.0  # 1, 2
         self.known = {part.key: part for part in parts}  # those that fell apart do not come again
         for part in parts:
             iterations += self._solved(part, round, limits, offer)  # 3
@@ -126,8 +121,8 @@ class MaxMinComponents:
         prices = None if limits.start_prices is None else limits.start_prices[part.servers]
         return replace(limits, start=limits.start[part.arcs], start_prices=prices)
 
-    def _parts(self, round: Round) -> list[Component]:  # noqa: A002
-        """The components with active users; the whole where one of them has most arcs."""
+    def parts(self, round: Round) -> list[Component]:  # noqa: A002
+        """The components with active users, whose arrows are made once; the whole where one of them has most arcs."""
         arcs, users = self.instance.arcs, self.instance.N
         if not round.closed.any() and self.known:
             return [part for part in self.known.values() if round.active[part.users].any()]
@@ -175,7 +170,7 @@ class MaxMinSession(ArrowSession):
             target = 0.0 if self.mechanism.several_rounds else AIM * self.limits.promised
             self.components = MaxMinComponents(rate, self.instance, options, target)
         with self.phase("compile"):
-            self.components.compile()
+            self.components.parts(Round.first(self.instance))
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
         """One round; what stays above ENOUGH, or the target of a round that is the only one, is "inaccurate", or late."""
