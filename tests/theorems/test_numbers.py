@@ -9,11 +9,13 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models import Instance
+from fairalloc.models.errors import FairallocError
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.cells import FLAT, JOBS
 from fairalloc.theorems.matrix import recorded_matrices
 from fairalloc.theorems.numbers import MOST, QUANTITIES, bound, known_numbers, numbers_table, parsed, ratio_of
+from fairalloc.theorems.search import worst_ratios
 from fairalloc.theorems.search.our_cells import known_cells
 from fairalloc.theorems.search.worst_ratios import IRRATIONAL, compared, exact_ratio, search_numbers, worst_ratio
 
@@ -71,6 +73,21 @@ def test_ratios_are_those_of_the_definitions():
     assert ratio_of("price of fairness", case, answer["lmmf"]) == Fraction(6, 4)
     assert ratio_of("sharing deficit", case, answer["drf"]) == 1
     assert ratio_of("envy", case, answer["utilitarian"]) == float("inf")
+
+
+def test_cases_that_are_none_are_not_counted_as_searched(monkeypatch):
+    def half(quantity, case, answer):
+        if case.instance.exact.capacities[0][0] % 2 == 0:
+            raise FairallocError("it is for odd capacities")
+        return ratio_of(quantity, case, answer)
+
+    monkeypatch.setattr(worst_ratios, "ratio_of", half)
+    odd, even = Case(Instance([[1], [2]], [[7]])), Case(Instance([[1], [2]], [[6]]))
+    found = worst_ratio("lmmf", "envy", 40)
+    assert 0 < found.searched["cases"] < 40
+    (one,) = compared([replace(found, case=odd, ratio=Fraction(2))])
+    (other,) = compared([replace(found, case=even, ratio=Fraction(2))])
+    assert one.searched["cases"] == other.searched["cases"] + 1 > found.searched["cases"]
 
 
 def test_a_wrong_record_is_seen():

@@ -68,7 +68,7 @@ def worst_ratio(mechanism: str, quantity: str, cases: int, seed: int = 0) -> Wor
         ratio, draft = climb.run(cases)
         if ratio > best + 1e-9:
             best, found = ratio, draft
-    searched = {"cases": climb.tried, "seed": seed}
+    searched = {"cases": climb.judged, "seed": seed}
     if found is None:
         return Worst(mechanism, quantity, Fraction(1), None, searched)
     case, exact = climb.smaller(found)
@@ -81,6 +81,7 @@ class _Climb:
     quantity: str
     rng: np.random.Generator
     tried: int = 0
+    judged: int = 0
 
     def run(self, cases: int) -> tuple[float, Draft]:
         """The ratio and the draft where one climb ends."""
@@ -98,9 +99,11 @@ class _Climb:
         """In floating point; 0 where it is no case."""
         self.tried += 1
         try:
-            return float(ratio_of(self.quantity, draft.case(), self.answered))
+            found = float(ratio_of(self.quantity, draft.case(), self.answered))
         except FairallocError:
             return 0.0
+        self.judged += 1
+        return found
 
     def answered(self, instance: Instance) -> Holdings:
         return Holdings(solve(instance, self.mechanism), False)
@@ -148,7 +151,7 @@ def _parts(draft: Draft) -> Iterator[Draft]:
 def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms: Iterable[str] = ()) -> list[Worst]:
     """Search all numbers that are not proved to be 1, and write them into a file.
 
-    `cases` and `seed` are of each search; no mechanism = all.
+    `cases`, tried or not taken, and `seed` are of each search; no mechanism = all.
     """
     cells = recorded_matrices(*known_cells())[0].cells
     names = sorted(mechanisms or {*MECHANISMS} - {*FLAT, *JOBS})
@@ -175,13 +178,12 @@ def _on_record(quantity: str) -> list[Case]:
 
 
 def _worst_of(one: Worst, cases: Sequence[Case]) -> Worst:
-    tried = {**one.searched, "cases": one.searched["cases"] + len(cases)}
-    best = replace(one, searched=tried)
-    for case in cases:
-        ratio = None if one.mechanism in POOL and case.instance.K > 1 else _ratio(one.mechanism, one.quantity, Draft.of(case))
-        if ratio is not None and ratio > best.ratio:
-            best = replace(best, ratio=ratio, case=case)
-    return best
+    taken = [case for case in cases if one.mechanism not in POOL or case.instance.K == 1]
+    ratios = [(case, _ratio(one.mechanism, one.quantity, Draft.of(case))) for case in taken]
+    judged = [(case, ratio) for case, ratio in ratios if ratio is not None]
+    best = replace(one, searched={**one.searched, "cases": one.searched["cases"] + len(judged)})
+    case, ratio = max(judged, key=lambda pair: pair[1], default=(None, one.ratio))
+    return replace(best, ratio=ratio, case=case) if ratio > best.ratio else best
 
 
 def _ratio(mechanism: str, quantity: str, draft: Draft) -> Fraction | float | None:
