@@ -327,4 +327,5 @@ def _tried(finding: Finding) -> str:
     if finding.searched.get(UNFINISHED) == "not begun":
         return "not begun when the time was over"
     over = bool(finding.searched.get("time over")) or not finding.finished
-    return f"{finding.trials:,} case{'s' * (finding.trials != 1)}" + ", then the time was over" * over
+    tried = finding.trials + int(finding.searched.get("undecided", 0))
+    return f"{tried:,} case{'s' * (tried != 1)}" + ", then the time was over" * over

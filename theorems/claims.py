@@ -211,13 +211,13 @@ class ClaimResult:
 
     @property
     def trials(self) -> int:
-        """Cases that satisfy the hypotheses and were tried."""
+        """Cases that satisfy the hypotheses and were decided."""
         return self.finding.trials
 
     @property
     def lacking(self) -> str:
         """How many of the trials asked for were not made, and why; "" where all were, or a case decided before."""
-        done = self.trials + int(self.finding.searched.get("rejected", 0))
+        done = self.trials + sum(int(self.finding.searched.get(name, 0)) for name in ("rejected", "undecided"))
         if self.asked is None or self.case is not None or done >= self.asked:
             return ""
         why = "it was interrupted" if self.interrupted else f"{self.finding.searched['seconds']:g} seconds were over"

@@ -134,7 +134,7 @@ class Finding:
     statement : its id
     status : what is known then (status.py)
     sentence : the finding in English
-    trials : cases that satisfy the hypotheses and were tried; 0 where the exact verdict of one case says all
+    trials : cases that satisfy the hypotheses and were decided; 0 where the exact verdict of one case says all
     searched : seed, budget, sizes, what was rejected, what could not be confirmed, where the case came from
     case, verdict : the smallest case found and its exact verdict
     needed : hypotheses that cannot be dropped, each with a confirmed case

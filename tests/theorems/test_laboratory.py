@@ -231,6 +231,18 @@ def test_a_claim_that_holds_is_not_refuted_in_a_stated_number_of_cases():
     assert investigate(planted(trial=harmless, confirm=harmless), seconds=AMPLE, trials=3).status == "not decided"
 
 
+def test_cases_without_a_verdict_are_not_counted_among_those_that_refute_nothing():
+    def small(case):
+        known = True if case.instance.N <= 2 else None
+        return Verdict("small", known, -1.0 if known else np.nan, "known for two users", "rational arithmetic")
+
+    found = investigate(planted(trial=small, confirm=small), seconds=AMPLE, trials=100)
+    assert (found.status, max(size[0] for size in found.searched["sizes"])) == ("not refuted", 2)
+    assert found.trials + found.searched["undecided"] + found.searched["rejected"] == 100
+    assert f"{found.trials} cases of up to 2 users" in found.sentence
+    assert f"and {found.searched['undecided']} more were not decided" in found.sentence
+
+
 @pytest.mark.deep
 def test_a_proof_counts_without_cases_and_a_violation_refutes_it():
     """One case is enough where there is a proof, and none where there is a violation."""

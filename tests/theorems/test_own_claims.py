@@ -24,7 +24,8 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search import laboratory, parallel
 from fairalloc.theorems.search import search as engine
 from fairalloc.theorems.search.witnesses import on_record, packaged
-from fairalloc.theorems.status import FLOATING_POINT
+from fairalloc.theorems.statement import Finding
+from fairalloc.theorems.status import FLOATING_POINT, Status
 from fairalloc.theorems.terms import statements_of
 
 
@@ -488,6 +489,15 @@ def test_several_processes_take_objects_of_ones_own():
     result = fa.claim("nobody is envious", Mine(), "envy-freeness", "one server, one resource").search(AMPLE, trials=200, jobs=2)
     assert result.status == "not decided: violated in floating point"
     assert result.claim.check(result.case).holds is False
+
+
+def test_the_counts_of_several_processes_are_added():
+    counts = [{"rejected": k, "undecided": 2 * k, "unconfirmed": 0, "failed": 0, "sizes": [], "seed": 0} for k in (1, 2)]
+    pairs = zip((49, 44), counts, strict=True)
+    found = [Finding("a", Status.NOT_REFUTED, f"not refuted in {n} cases", n, own) for n, own in pairs]
+    both = parallel._together(found)
+    assert (both.trials, both.searched["rejected"], both.searched["undecided"]) == (93, 3, 6)
+    assert both.sentence == "93 cases in 2 processes, in one of them not refuted in 49 cases"
 
 
 def strategyproofness(case, answer):

@@ -184,17 +184,15 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     """The finding where no violation was confirmed."""
     largest = _sizes(main.sizes)
     tried = f"{main.trials} case{'s' * (main.trials != 1)}" + f" of up to {largest}" * bool(largest)
+    tried += f", and {main.undecided} more were not decided" * bool(main.undecided)
     if statement.wants_violation:
         sentence = f"no violation found in {tried}"
         return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
-    few = main.trials - main.undecided < ENOUGH
+    few = main.trials < ENOUGH
     doubtful = bool(main.failed or main.unconfirmed) or few
     status = status_of(statement, Status.NOT_DECIDED if doubtful else Status.NOT_REFUTED)
     decided = status != Status.NOT_DECIDED
-    doubts = _doubts(main)
-    if few and not decided and not main.failed:
-        doubts += [f"{main.undecided} cases were not decided"] * bool(main.undecided)
-        doubts = doubts or [f"fewer than {ENOUGH} decide nothing"]
+    doubts = _doubts(main) or [f"fewer than {ENOUGH} decide nothing"] * (few and not decided)
     sentence = f"not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts)
     sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
     case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)

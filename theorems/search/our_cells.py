@@ -99,11 +99,11 @@ def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
     if best is None:
         # 3.
         main = Search(replace(item, trial=item.confirm), seeded(item, seed), Limit(seconds=10 * seconds))
-        while best is None and not main.limit.reached(0) and (left := ENOUGH - main.trials + main.undecided) > 0:
+        while best is None and not main.limit.reached(0) and (left := ENOUGH - main.trials) > 0:
             main.limit.cases = main.drawn + left
             best = main.run()
     found = concluded(item, main, best, counts(main, seed, seconds))
-    few = best is None and main.trials - main.undecided < ENOUGH
+    few = best is None and main.trials < ENOUGH
     return replace(found, status=Status.NOT_DECIDED if few else found.status, seconds=time.monotonic() - start)
 
 

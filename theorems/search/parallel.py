@@ -63,8 +63,10 @@ def _sendable(finding: Finding) -> Finding:
 def searched_in_processes(claim: Any, seconds: float, trials: int | None, seed: int, jobs: int) -> tuple[Finding, bool]:
     """The finding of a search in several processes, and whether it was interrupted."""
     deadline = time.time() + seconds
-    request = {"claim": packed(claim), "until": deadline, "trials": trials and -(-trials // jobs), "seed": seed}
-    tasks = [Task({**request, "number": k}, seconds + GRACE, MEMORY_MB) for k in range(jobs)]
+    request = {"claim": packed(claim), "until": deadline, "seed": seed}
+    jobs = jobs if trials is None else min(jobs, trials)
+    parts = [trials and (trials + k) // jobs for k in range(jobs)]
+    tasks = [Task({**request, "trials": part, "number": k}, seconds + GRACE, MEMORY_MB) for k, part in enumerate(parts)]
     found: list[Finding] = []
     interrupted, failure = False, ""
     with Pool(__name__, jobs) as pool:
@@ -88,10 +90,10 @@ def _together(found: list[Finding]) -> Finding:
     with_case = [one for one in found if one.verdict is not None and one.case is not None]
     best = min(with_case, key=lambda one: measure(Draft.of(one.case)), default=None)  # type: ignore[arg-type]
     total = sum(one.trials for one in found)
-    if best is not None:
-        return replace(best, trials=total)
-    worst = max(found, key=lambda one: one.status == Status.NOT_DECIDED)
-    return replace(worst, trials=total, sentence=f"in each of {len(found)} processes: {worst.sentence}")
+    told = best or max(found, key=lambda one: one.status == Status.NOT_DECIDED)
+    counted = {name: sum(one.searched[name] for one in found) for name in ("rejected", "undecided", "unconfirmed", "failed")}
+    sentence = told.sentence if best else f"{total:,} cases in {len(found)} processes, in one of them {told.sentence}"
+    return replace(told, trials=total, sentence=sentence, searched={**told.searched, **counted})
 
 
 def prepare(request: Document) -> None:

@@ -9,7 +9,7 @@
    the violation is confirmed again after each step.
 6. Then smaller sizes are searched for a while, and what is found there is shrunk as well.
 
-Cases, rejected samples and sizes are counted.
+Cases that were decided, those that were not, rejected samples and sizes are counted.
 """
 
 import time
@@ -57,7 +57,7 @@ class Violation:
 
 @dataclass
 class Limit:
-    """The limit of a search: a number of cases, tried or rejected, or seconds, whichever is reached first.
+    """The limit of a search: a number of cases, decided or not, or rejected, or seconds, whichever is reached first.
 
     `shrinking` are the seconds since the start at which shrinking ends too; None = twice those of the search and PATIENCE more.
     """
@@ -122,8 +122,8 @@ class Search:
 
     @property
     def drawn(self) -> int:
-        """Cases that were tried or rejected."""
-        return self.trials + self.rejected
+        """Cases that were decided or not, or rejected."""
+        return self.trials + self.undecided + self.rejected
 
     # ---- finding
 
@@ -216,12 +216,15 @@ class Search:
             self.rejected += 1
             return -inf, None
         case, verdict = tried
+        margin = -inf if isnan(verdict.margin) else verdict.margin
+        if verdict.holds is None:
+            self.undecided += 1
+            return margin, None
         self.trials += 1
         self.sizes[draft.size] += 1
-        self.answers[verdict.answers] += verdict.holds is not None
-        if verdict.holds is not False:
-            self.undecided += verdict.holds is None
-            return (-inf if isnan(verdict.margin) else verdict.margin), None
+        self.answers[verdict.answers] += 1
+        if verdict.holds:
+            return margin, None
         # 3.
         found = self._confirmed(draft, case, self.trials)
         self.unconfirmed += [] if found else [case]
