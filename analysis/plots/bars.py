@@ -36,6 +36,7 @@ def allocation(item: Allocation, ax: "Axes | None" = None) -> "Axes":
     >>> [float(patch.get_height()) for patch in axes.patches]
     [0.5, 1.0]
     """
+    style.require_point(item)
     stack = _stack(item)
     ax = style.one_axes(ax, *stack.size)
     (_bars if len(stack.there) <= BARS else _bands)(ax, stack)

@@ -125,7 +125,7 @@ def reached(points: Points, ax: "Axes | None" = None, *, order: Sequence[str] = 
     >>> axes.lines[0].get_xdata().tolist()
     [0.1, 0.2]
     """
-    found = {method: _visible(own, 1e-6) for method, own in points.items()}
+    found = {method: _visible(own, 1e-6) for method, own in points.items() if len(own)}
     told = {m: ", ".join(f"{residual:.0e} after {spent:.3g} s" for spent, residual in own) for m, own in points.items()}
     return _curves(found, told, ax, order, key, "largest residual")
 
@@ -145,7 +145,7 @@ def growth(seconds: Points, ax: "Axes | None" = None, *, order: Sequence[str] = 
     >>> axes.lines[0].get_xdata().tolist()
     [1000.0, 10000.0]
     """
-    points = {method: np.maximum(np.array(own).T, 1e-6) for method, own in seconds.items()}
+    points = {method: np.maximum(np.array(own).T, 1e-6) for method, own in seconds.items() if len(own)}
     told = {method: ", ".join(f"{spent:.3g} s at {arcs:.0e}" for arcs, spent in own) for method, own in seconds.items()}
     return _curves(points, told, ax, order, key, "seconds", "arcs")
 
@@ -162,7 +162,7 @@ def _curves(
 ) -> "Axes":
     """A line for each method through its points (2, P), with what is told of it, on logarithmic axes."""
     ax = style.one_axes_beside(ax, 4.0, list(points)) if key else style.one_axes(ax, 4.0, 3.2)
-    styles, handles = style.lines(order or sorted(points)), []
+    styles, handles = style.lines(points, order), []
     for method, own in sorted(points.items()):
         handles += ax.plot(*own, label=method, gid=hint(f"{method}: {told[method]}"), **styles[method] | look)
     style.tidy(ax, "both", across, measure)

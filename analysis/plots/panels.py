@@ -82,7 +82,7 @@ def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
     for ax, panel in zip(style.grid_axes(figure, heights, columns, len(panels)), panels, strict=True):
         _draw(panel, ax)
     if shown:
-        looks = style.lines(order)
+        looks = style.lines(shown, order)
         handles = [Line2D([], [], **looks[name]) for name in shown]
         where: Any = {"loc": "lower center", "ncols": beside, "borderaxespad": 0.0}
         figure.legend(handles, style.fitted(shown, style.WIDEST), **where, **style.LEGEND)

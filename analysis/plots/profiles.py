@@ -72,9 +72,9 @@ def _curves(
 ) -> NDArray[Any]:
     """The curves over an axis with this label, whose values hints write like this; it begins at the least one where None."""
     axes = style.several_axes(ax, len(panels), *size(panels))
-    styles = style.lines(order or sorted({method for values in panels.values() for method in values}))
+    styles = style.lines((method for values in panels.values() for method in values), order)
     for one, (title, values) in zip(axes, panels.items(), strict=True):
-        one.set_title(title, fontsize=style.LABEL)
+        one.set_title(*style.fitted([title], 4.0, style.LABEL), fontsize=style.LABEL)
         one.set(xscale="log", ylim=(-0.02, 1.02))
         style.tidy(one, x=label, y="part of cases solved")
         handles = _draw(one, values, styles, written, begin)
@@ -115,7 +115,7 @@ def steps(values: Iterable[float], end: float, begin: float = 1.0) -> tuple[Floa
     """The values at which a curve rises, from `begin` to `end`, and the part of all that is solved from there on."""
     everything = np.sort(np.array(list(values), dtype=float))
     finite = everything[np.isfinite(everything)]
-    solved = np.arange(len(finite) + 1) / len(everything)
+    solved = np.arange(len(finite) + 1) / max(1, len(everything))
     return np.concatenate([[begin], finite, [end]]), np.append(solved, solved[-1])
 
 

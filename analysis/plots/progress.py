@@ -14,16 +14,13 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such, require
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MEASURES, TIMES = ("residual", "merit", "change", "error"), ("iteration", "seconds", "time")
 """What a trace tells of an iteration, the first that it has."""
-
-SAME = 1e-6
-"""Shares that differ by no more than this part of themselves are at one level."""
 
 LEVELS, STEPS = 12, 2000
 """So many rounds have a style each; so many steps of one style are drawn: a file of a million has 50 MB."""
@@ -48,7 +45,7 @@ def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteratio
     [0.1, 0.001]
     """
     if against not in TIMES:
-        raise UnknownName(no_such("axis", against, TIMES))
+        raise UnknownName(no_such("axis", against, TIMES, f"it must be one of {', '.join(TIMES)}"))
     if measure is not None and measure not in MEASURES:
         raise UnknownName(no_such("measure", measure, MEASURES))
     traces = _traces(item)
@@ -90,7 +87,7 @@ def _column(name: str, trace: Sequence[Mapping[str, Any]], key: str) -> Floats:
         if key == "iteration":
             return np.arange(1.0, len(trace) + 1)
         raise NotApplicable(f"the trace of {name!r} has no {key!r}: it has {', '.join(trace[0])}")
-    return np.array([float(entry.get(key, np.nan)) for entry in trace])
+    return floats([entry.get(key, np.nan) for entry in trace], f"the {key} of the trace of {name!r}")
 
 
 @checked
@@ -118,6 +115,7 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
     if not (isinstance(rule, Leximin) and rule.several_rounds):
         what = f"mechanism {item.mechanism!r}" if item.mechanism else "an allocation without a mechanism"
         raise NotApplicable(f"{what} has no rounds: they belong to lexicographic mechanisms, such as drfh and lmmf")
+    style.require_point(item)
     home = replace(item, instance=rule.domain(item.instance))
     share = rule.rate(home.instance) * home.tasks
     number = _numbers(share)
@@ -155,7 +153,7 @@ def _stairs(ax: "Axes", share: Floats, number: NDArray[np.intp]) -> list[Any]:
 def _numbers(share: Floats) -> NDArray[np.intp]:
     """(N,) the round in which each user stops, from 0."""
     order = np.argsort(share, kind="stable")
-    higher = np.diff(share[order]) > SAME * share[order][1:]
+    higher = np.diff(share[order]) > style.SAME * share[order][1:]
     result = np.empty(len(share), dtype=np.intp)
     result[order] = np.concatenate([[0], np.cumsum(higher)])
     return result

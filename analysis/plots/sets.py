@@ -137,7 +137,8 @@ def _region(ax: Any, vertices: Floats) -> Any:
 
     look = {"facecolor": style.COLOURS[5], "edgecolor": style.COLOURS[0]}
     if vertices.shape[1] == 2:
-        return ax.fill(*vertices[ConvexHull(vertices).vertices].T, **look, alpha=0.3, label="feasible")[0]
+        corners = ConvexHull(vertices / vertices.max(axis=0)).vertices
+        return ax.fill(*vertices[corners].T, **look, alpha=0.3, label="feasible")[0]
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     return ax.add_collection3d(Poly3DCollection(_facets(vertices), **look, linewidth=0.8, alpha=0.12, zorder=1, label="feasible"))

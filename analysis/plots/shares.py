@@ -37,6 +37,7 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
         raise InstanceError("item is {}, but it must be an Allocation, or map names to allocations")
     users = next(iter(items.values())).instance.users
     for name, one in items.items():
+        style.require_point(one)
         if one.instance.users != users:
             what = f"the users of {name!r} are not those of {next(iter(items))!r}"
             raise InstanceError(f"{what}, but shares are compared user by user")
@@ -47,7 +48,7 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
     handles = (_lines if many else _groups)(ax, np.arange(len(users)), shares)
     label = f"{len(users):,} users in the order of their shares" if many else ""
     style.tidy(ax, x=label, y="dominant share")
-    ax.set_ylim(0, 1.05 * max(1e-12, *(share.max() for share in shares.values())))
+    ax.set_ylim(0, 1.05 * max(share.max() for share in shares.values()) or 1.0)
     if len(items) > 1:
         style.legend(ax, handles, list(items))
     if not many:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotInstalled, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled, UnknownName, no_such, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from fairalloc.models.allocation import Allocation
 
 STYLES = 24
 """So many areas, or lines, are told apart in one figure."""
@@ -51,6 +53,9 @@ WIDEST = 2.4
 
 LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False, "handlelength": 2.6}
 
+SAME = 1e-6
+"""Numbers that differ by no more than this part of themselves are equal but for rounding."""
+
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
 
@@ -73,8 +78,13 @@ def line(k: int) -> dict[str, Any]:
     return {"color": ink, "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.6, **marker}
 
 
-def lines(names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    return {name: line(k) for k, name in enumerate(names)}
+def lines(names: Iterable[str], order: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """The styles of the names by their places in the order, () = by name; UnknownName where one has no place."""
+    asked = sorted(set(names))
+    places = {name: k for k, name in enumerate(order or asked)}
+    if strange := [name for name in asked if name not in places]:
+        raise UnknownName(no_such("method", strange[0], places, f"the order is {', '.join(places)}"))
+    return {name: line(places[name]) for name in asked}
 
 
 def new_figure(width: float, height: float) -> "Figure":
@@ -164,6 +174,19 @@ def tidy(ax: Any, grid: str = "y", x: str = "", y: str = "") -> None:
     ax.tick_params(labelsize=SMALL)
     ax.set_xlabel(x or ax.get_xlabel(), fontsize=LABEL)
     ax.set_ylabel(y or ax.get_ylabel(), fontsize=LABEL)
+
+
+def steady(ax: "Axes") -> None:
+    """The axis y from 0, as wide as any, where what is drawn differs by rounding alone."""
+    low, high = ax.get_ylim()
+    if high - low <= SAME * max(abs(low), abs(high)):
+        ax.set_ylim(*sorted((0.0, 1.05 * high or 1.0)))
+
+
+def require_point(item: "Allocation") -> None:
+    """NotApplicable where an allocation has no tasks."""
+    if not item.has_point:
+        raise NotApplicable(f"the {item.mechanism or 'given'} allocation has no finite tasks, so there is nothing to draw")
 
 
 def decades(axis: Any, low: float, high: float) -> None:

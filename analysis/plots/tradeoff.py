@@ -56,6 +56,7 @@ def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utili
     handles = [ax.plot(at, values[order], label=name, **style.line(k))[0] for k, (name, values) in enumerate(lines.items())]
     style.tidy(ax, x=r"$\alpha$", y=QUANTITIES[quantity] if isinstance(quantity, str) else "")
     ax.set_xscale("log")
+    style.steady(ax)
     if len(lines) > 1:
         style.legend(ax, handles, list(lines))
     _alpha_ticks(ax, at, np.array(item.alphas)[order])
@@ -72,7 +73,7 @@ def _lines(item: TradeOff, quantity: Any) -> dict[str, Floats]:
     if isinstance(quantity, Mapping):
         return {str(name): _own(item, name, values) for name, values in quantity.items()}
     if not isinstance(quantity, str) or quantity not in QUANTITIES:
-        raise UnknownName(no_such("quantity", quantity, QUANTITIES))
+        raise UnknownName(no_such("quantity", quantity, QUANTITIES, f"it must be one of {', '.join(QUANTITIES)}"))
     if quantity == "utilisation":
         return {instance.resources[r]: item.utilisation[:, r] for r in np.flatnonzero(instance.totals > 0)}
     if quantity == "total":
@@ -159,6 +160,7 @@ def frontier(item: TradeOff, ax: "Sequence[Axes] | NDArray[Any] | None" = None) 
             handles += one.plot(values, item.utilisation[:, r], label=item.instance.resources[r], **style.line(k))
         style.tidy(one, x=f"{name} from PS-DSF", y=r"utilisation (numbers: $\alpha$)" if one is left else "")
         one.margins(0.12)
+        style.steady(one)
     style.legend(right, handles, [item.instance.resources[r] for r in there])
     for one, values in ((left, item.mean_deviation), (right, item.max_deviation)):
         _write_alphas(one, item.alphas, values, item.utilisation.max(axis=1))

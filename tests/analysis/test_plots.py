@@ -218,7 +218,7 @@ def test_a_sweep_has_alpha_in_order_and_the_quantities_of_the_allocations():
 
 
 def test_a_sweep_says_what_it_cannot_draw():
-    with pytest.raises(fa.UnknownName, match="there is no quantity 'fairness'"):
+    with pytest.raises(fa.UnknownName, match="there is no quantity 'fairness': it must be one of utilisation"):
         fa.plots.sweep(SWEEP, "fairness")
     with pytest.raises(fa.InstanceError, match=r"the line 'own' is .* a number for each of 3 alphas"):
         fa.plots.sweep(SWEEP, {"own": [1, 2]})
@@ -246,9 +246,10 @@ def test_convergence_shows_the_trace():
         (DRFH, {}, fa.NotApplicable, "'.*' has no trace: solve with trace=True"),
         ([{"t": 1.0}], {}, fa.NotApplicable, "the trace of 'trace' has none of residual, merit, change, error: it has t"),
         ([{"merit": 1.0}], {"against": "seconds"}, fa.NotApplicable, "the trace of 'trace' has no 'seconds': it has merit"),
-        ([{"merit": 1.0}], {"against": "days"}, fa.UnknownName, "there is no axis 'days'"),
+        ([{"merit": 1.0}], {"against": "days"}, fa.UnknownName, "no axis 'days': it must be one of iteration, seconds, time"),
         ([{"merit": 1.0}], {"measure": "joy"}, fa.UnknownName, "there is no measure 'joy'"),
         ({"a": 3}, {}, fa.InstanceError, "what is drawn as 'a' is 3, but it must be an Allocation or its trace"),
+        ([{"residual": "x"}], {}, fa.InstanceError, "the residual of the trace of 'trace' is .* it must be an array of numbers"),
     ],
 )
 def test_convergence_says_what_it_cannot_draw(item, options, kind, said):
@@ -560,11 +561,35 @@ def test_an_allocation_draws_itself():
         DRFH.plot("pie")
 
 
+def test_a_sweep_of_what_stays_the_same_shows_no_rounding():
+    same = tradeoff(fa.Instance([[1, 2], [2, 1]], [[4, 4]]), [1, 2, "inf"])
+    for ax in (fa.plots.sweep(same), *fa.plots.frontier(same)):
+        assert ax.get_ylim() == pytest.approx((0, 1.05))
+
+
+@pytest.mark.parametrize("name", ["allocation", "dominant_shares", "rounds"])
+def test_an_allocation_without_tasks_is_not_drawn_as_an_empty_figure(name):
+    with pytest.raises(fa.NotApplicable, match="the drfh allocation has no finite tasks, so there is nothing to draw"):
+        getattr(fa.plots, name)(fa.Allocation(WANG, np.full(WANG.A, np.nan), "drfh"))
+
+
+@pytest.mark.parametrize("name", ["front", "histories", "performance_profiles", "data_profiles"])
+def test_a_method_that_is_not_in_the_order_is_named(name):
+    given = DRAWN.get(name) or TWO
+    with pytest.raises(fa.UnknownName, match="there is no method 'm': the order is b, c"):
+        getattr(fa.plots, name)(given, order=["b", "c"])
+
+
 @pytest.mark.usefixtures("without_matplotlib")
 def test_every_figure_needs_matplotlib():
     for name, item in {**DRAWN, **{name: item for name, (item, _) in PANELS.items()}}.items():
         with pytest.raises(fa.NotInstalled, match=r"^figures need matplotlib: pip install fairalloc\[plots\]$"):
             getattr(fa.plots, name)(item)
+
+
+def test_a_region_is_drawn_in_any_units():
+    ax = fa.plots.feasible_region(fa.Instance([[1e-9, 0], [1e9, 1]], [[3, 2]]))
+    assert ax.patches[0].get_xy().max(axis=0) == pytest.approx([3e9, 2 / 1e9 * 1.5])
 
 
 def test_corners_are_found_in_any_units():

@@ -22,6 +22,13 @@ def test_a_figure_has_a_panel_and_a_curve_for_each():
     assert panels[0].lines[0].get_ydata()[-1] == pytest.approx(2 / 3)
 
 
+def test_a_title_is_shown_letter_by_letter_and_a_method_without_cases_solves_none():
+    (ax,) = performance_profiles({"cost $5_ or $6^": {"none": []}})
+    assert ax.get_title() == r"cost \$5_ or \$6^"
+    assert ax.lines[0].get_ydata().tolist() == [0.0, 0.0]
+    ax.figure.draw_without_rendering()
+
+
 def test_the_element_is_the_same_twice_and_names_no_address():
     pytest.importorskip("matplotlib")
     first, second = (svg_element(performance_profiles(PANELS)[0].figure) for _ in range(2))
