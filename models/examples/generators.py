@@ -9,6 +9,7 @@ powers of ten apart, degeneracy by degrees (degenerate). Answers: known (planted
 """
 
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import require
 from fairalloc.models.examples.networks import Graph, nodes_of
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, rational
 
 __all__ = [
     "GOOGLE_MIX",
@@ -74,10 +75,11 @@ class Draws(np.random.Generator):
     def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
         for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
             require(isinstance(size, int | np.integer) and size >= 1, f"{what} is", size, "it must be a positive integer")
+        drawn = [own.item() if isinstance(own, np.generic) else own for own in (n_users, n_servers, n_resources, *key)]
         self.n_users, self.n_servers = n_users, n_servers
         self.users, self.servers = (n_users, n_resources), (n_servers, n_resources)
-        self.name = "-".join([family.replace("_", "-"), f"{n_users}x{n_servers}x{n_resources}", *map(str, key)])
-        super().__init__(np.random.PCG64([ord(c) for c in repr((family, n_users, n_servers, n_resources, *key))]))
+        self.name = "-".join([family.replace("_", "-"), f"{n_users}x{n_servers}x{n_resources}", *map(str, drawn[3:])])
+        super().__init__(np.random.PCG64([ord(c) for c in repr((family, *drawn))]))
 
     def as_generic(self) -> dict[str, Any]:
         """Demands, capacities and weights of the generic family."""
@@ -103,8 +105,9 @@ class Draws(np.random.Generator):
         """Numbers from 1 on with a heavy tail."""
         return (1.0 + self.pareto(1.5, shape)).round(4)
 
-    def few(self, degree: int) -> sp.csr_array:
-        """True on `degree` random servers of every user; sparse."""
+    def few(self, part: float) -> sp.csr_array:
+        """True on a random part of the servers of every user, rounded up to whole ones; sparse."""
+        degree = ceil(rational(part, "the part") * self.n_servers)
         servers = np.concatenate([np.sort(self.choice(self.n_servers, degree, replace=False)) for _ in range(self.n_users)])
         start = degree * np.arange(self.n_users + 1)
         return sp.csr_array((np.ones(len(servers), bool), servers, start), shape=(self.n_users, self.n_servers))
@@ -165,7 +168,7 @@ def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: 
     """The generic family where every user may use a random `part` of the servers, in (0, 1], rounded up to whole ones."""
     require(0 < part <= 1, "part is", part, "it must be above 0 and at most 1")
     rng = Draws("sparse", n_users, n_servers, n_resources, seed)
-    return Instance(**rng.as_generic(), eligible=rng.few(int(np.ceil(part * n_servers))), name=rng.name)
+    return Instance(**rng.as_generic(), eligible=rng.few(part), name=rng.name)
 
 
 @checked
@@ -263,8 +266,8 @@ def market(buyers: Count, goods: Count, density: float = 1.0, seed: int = 0) -> 
     seed : of the random numbers
     """
     require(0 < density <= 1, "density is", density, "it must be above 0 and at most 1")
-    rng = Draws("market", buyers, goods, 1, density, seed)
-    wanted = rng.few(int(np.ceil(density * goods)))
+    rng = Draws("market", buyers, goods, 1, float(density), seed)
+    wanted = rng.few(density)
     worth = 1.0 - rng.random(wanted.nnz)
     rates = sp.csr_array((worth, wanted.indices, wanted.indptr), shape=wanted.shape)
     budgets, supply = 1.0 - rng.random(buyers), np.full((goods, 1), buyers / 4)
@@ -308,9 +311,9 @@ def network(flows: Count, links: Count, paths: Count = 4, seed: int = 0, equal: 
 def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
     """Requests and entitlements as in D, rationals with small denominators: ties, zeros, small requests.
 
-    A full request takes up to all of a resource, or up to a tenth of it for every ten users. One user in five asks for an eighth
-    of an equal part at most; every third instance has equal entitlements; for odd seeds the last resource is dominated by the
-    first; every seventh instance has one user without a limit.
+    A full request takes up to 1 / ceil(n_users / 10) of a resource. One user in five asks for an eighth of an equal part at most;
+    every third instance has equal entitlements; for odd seeds the last resource is dominated by the first; every seventh instance
+    has one user without a limit.
     """
     rng = Draws("njc", n_users, n_servers, n_resources, seed)
     fine = (4, 8, 12, 40)[seed % 4]
@@ -334,11 +337,12 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
 
 @checked
 def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, severity: int = 50) -> Instance:
-    """`generic` made degenerate by a severity from 0 (it is `generic` but for rounding) to 100.
+    """Numbers like those of `generic`, made degenerate by a severity from 0 (not at all) to 100.
 
-    Each of four kinds of degeneracy meets a fraction severity / 100: users whose demands and weight equal those of the first
-    user (ties); users whose demands differ from its in the sixth digit (nearly parallel); servers whose last resource is twice
-    as much as anybody there could use (redundant); and users and resources in units up to 10^(severity / 20) apart.
+    A fraction severity / 200 of the users has the same demands and weight (ties), and another one these but for the sixth digit
+    of demands (nearly parallel). Of a fraction severity / 100 of the servers the last of several resources is
+    twice what all could use there (redundant). Units of users and of resources are powers of ten, up to
+    10^ceil(severity / 20) apart.
     """
     require(0 <= severity <= 100, "severity is", severity, "it must be an integer from 0 to 100")
     rng = Draws("degenerate", n_users, n_servers, n_resources, seed)

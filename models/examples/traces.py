@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.arguments import checked
+from fairalloc.models.arguments import Seed, checked
 from fairalloc.models.errors import NotInstalled, UnknownName, no_such, require
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.files.writing import write_file
@@ -213,7 +213,7 @@ def read_google_csv(path: str | Path, table: str) -> dict[str, Any]:
 
 
 @checked
-def bitbrains(folder: str | Path, *, seed: int = 0, finite: bool = False) -> Loaded:
+def bitbrains(folder: str | Path, *, seed: Seed = 0, finite: bool = False) -> Loaded:
     """The 500 Bitbrains Rnd VMs as users of the cluster of K Fig. 5: 250 servers of 3 types over 3 locations.
 
     There are 75 servers of 4 GHz and 12 GB, 100 of 8 GHz and 8 GB, 75 of 16 GHz and 4 GB. A VM demands the most it ever used
@@ -326,10 +326,8 @@ def pod_name(key: tuple[Any, ...]) -> str:
 
 
 def _how_many(wanted: int | None, available: int, what: str) -> int:
-    wanted = available if wanted is None else wanted
-    require(
-        isinstance(wanted, int) and 1 <= wanted <= available, f"{what} is", wanted, f"it must be an integer from 1 to {available}"
-    )
+    wanted = available if wanted is None else int(wanted)
+    require(1 <= wanted <= available, f"{what} is", wanted, f"it must be an integer from 1 to {available}")
     return wanted
 
 

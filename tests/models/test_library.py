@@ -1,5 +1,6 @@
 """The frozen library: every instance is made as it was, and small ones still have the answers that are told of them."""
 
+import numpy as np
 import pytest
 from tolerances import RESIDUAL
 
@@ -22,6 +23,31 @@ def test_an_instance_is_what_was_frozen(name):
     made = item.made()
     assert (made.name, fingerprint(made)) == (name, item.hash)
     assert item.size == (made.N, made.K, made.R, made.A)
+
+
+@pytest.mark.parametrize("family", ["generic", "tied", "planted", "google_mix"])
+def test_the_same_numbers_of_another_kind_make_the_same_instance(family):
+    make = getattr(generators, family)
+    one, same = make(4, 3, 2, seed=3), make(np.int64(4), np.int32(3), np.int64(2), seed=np.int64(3))
+    assert (one.name, fingerprint(one)) == (same.name, fingerprint(same))
+    assert fingerprint(generators.market(3, 2, density=1)) == fingerprint(generators.market(3, 2, density=np.float64(1)))
+
+
+@pytest.mark.parametrize("part", [0.07, 0.14, 0.28, 0.55, 1])
+def test_a_part_of_the_servers_is_rounded_up_from_its_decimal(part):
+    """In floats 0.07 * 100 is 7.000000000000001, whose ceiling is 8."""
+    for made in (generators.sparse(2, 100, 1, part=part), generators.market(2, 100, density=part)):
+        assert np.bincount(made.arcs.user).tolist() == [round(100 * part)] * 2
+
+
+@pytest.mark.parametrize("severity", [0, 1, 50, 100])
+def test_degenerate_is_what_it_says(severity):
+    made = generators.degenerate(2000, 2, 2, severity=severity)
+    rows = np.concatenate(made.demands)
+    by_first = rows[:, 1] / rows[:, 0] / (rows[0, 1] / rows[0, 0])
+    assert np.unique(by_first.round(12), return_counts=True)[1].max() / 2000 == pytest.approx(severity / 200, abs=0.05)
+    assert np.mean(np.abs(by_first - 1) < 1e-5) == pytest.approx(severity / 100, abs=0.05)
+    assert np.ptp(np.log10(rows[:, 0])) <= np.ceil(severity / 20) + 1.1, "units, and numbers from 0.3 to 3.2"
 
 
 @pytest.mark.parametrize("name", [item.name for item in TRACES])

@@ -197,6 +197,12 @@ def test_google2011_users_out_of_range(tmp_path: Path, users: int) -> None:
         traces.google2011(small_google(tmp_path), users=users)
 
 
+def test_numbers_of_numpy_count_and_a_negative_seed_is_refused(tmp_path: Path) -> None:
+    assert traces.google2011(small_google(tmp_path), users=np.int64(1)).instance.N == 1  # type: ignore[arg-type]
+    with fails("seed is -1, but it must be a whole number, 0 or more"):
+        traces.bitbrains(tmp_path, seed=-1)
+
+
 def test_bitbrains_converts_units_and_counts_vms_that_used_nothing(tmp_path: Path) -> None:
     write(tmp_path, "bitbrains/rnd_vms.csv.gz", VMS)
     loaded = traces.bitbrains(tmp_path, finite=True)
