@@ -41,6 +41,13 @@ def test_a_proof_runs_again(name):
     assert (kept["patterns"], kept["covers"]) == (found.patterns, found.covers)
 
 
+def test_coalitions_are_of_any_number_of_users_and_one_round_is_asked_without_a_user_too():
+    asked = {item: questions(statement(item), (3, 1, 2))[0] for item in ("Z.T1.GSP", "W.S3.4.drf.population-monotonicity")}
+    assert [one.pattern.split()[0] for one in asked["Z.T1.GSP"]][1:] == ["1", "2", "3"]
+    assert min(one.pattern.count("12") for one in asked["W.S3.4.drf.population-monotonicity"]) == 2
+    assert sum(1 for _ in questions(statement("W.P3"), (3, 2, 2))[0]) == 2 * 3
+
+
 def test_the_core_names_the_hypothesis_that_is_needed():
     """After another proof: in one context of z3 with the formulas of that one K.T4 would not be decided."""
     for name in ("P.T2.sharing", "K.T4"):

@@ -212,14 +212,14 @@ def _tasks(violation: Callable[[TaskFormulas], Violation], lemma: bool = True) -
     return Kind(make, TWO_VARIANTS, variants=True)
 
 
-def _false_tasks(liars: int) -> Kind:
-    """Of an answer to the truth and one to a report of one user, and of more up to `liars`."""
+def _false_tasks(together: bool) -> Kind:
+    """Of an answer to the truth and one to a report of one user, and of more where they misreport together."""
 
     def make(_: Hypotheses, size: Size) -> Questions:
         model, report = TaskFormulas(size[0], size[2]), TaskFormulas(size[0], size[2], "'")
         truth = {"simplex demands": model.simplex()}
         yield Question("what a user holds, by other demands", truth, model.too_many())
-        for members in range(1, liars + 1):
+        for members in _coalitions(together, size):
             name = f"{members} of {size[0]} users misreport"
             yield _question(name, truth | {"simplex reports": report.simplex()}, model.gain(report, members))
 
@@ -285,9 +285,14 @@ def _task_sharing(h: Hypotheses, size: Size) -> Questions:
         yield _question(model.pattern, {"weights": model.data()["weights"], "lexicographic": definition}, short)
 
 
-def _misreports(share: str, liars: int, strictly: bool, h: Hypotheses, size: Size) -> Questions:
-    """Of coalitions of one user, and of more up to `liars`."""
-    for members in range(1, liars + 1):
+def _coalitions(together: bool, size: Size) -> range:
+    """How many may misreport: one, or any number of users together."""
+    return range(1, 1 + (size[0] if together else 1))
+
+
+def _misreports(share: str, together: bool, strictly: bool, h: Hypotheses, size: Size) -> Questions:
+    """Of one user who misreports, and of more where they do it together."""
+    for members in _coalitions(together, size):
         for pattern in patterns(size, members, h.positive, h.everywhere, used=h.no_idle_server):
             for report in report_patterns(pattern, size, members, h.everywhere, h.positive):
                 model = LeximinFormulas(pattern, size[1], size[2])
@@ -305,8 +310,9 @@ def _gains(h: Hypotheses, share: str, model: LeximinFormulas, reported: LeximinF
 
 
 def _leaving(share: str, h: Hypotheses, size: Size) -> Questions:
-    """Population monotonicity where all shares are equal, as the first questions prove: one round."""
-    yield from _leximin(share, LeximinFormulas.unequal, 2, h, size)
+    """Population monotonicity where all shares are equal, as the first questions prove, with and without a user: one round."""
+    for users in range(max(2, size[0] - 1), size[0] + 1):
+        yield from _leximin(share, LeximinFormulas.unequal, 2, h, (users, *size[1:]))
     for model in _models(h, size, size[0]):
         rest = InstancePattern(model.pattern.servers[:-1], model.pattern.demanded[:-1])
         fewer = LeximinFormulas(rest, size[1], size[2], model)
@@ -388,9 +394,9 @@ for _mechanism, _share in (("drf", "drfh"), ("drfh", "drfh"), ("tsf", "tsf")):
         (_mechanism, "sharing-incentive"): Kind(partial(_leximin, _share, LeximinFormulas.no_sharing, 1)),
         (_mechanism, "envy-freeness"): Kind(partial(_leximin, _share, LeximinFormulas.envy, 2)),
         (_mechanism, "pareto"): Kind(partial(_pareto, _share)),
-        (_mechanism, "strategyproofness"): Kind(partial(_misreports, _share, 1, True)),
-        (_mechanism, "group-strategyproofness"): Kind(partial(_misreports, _share, 2, True)),
-        (_mechanism, "strict-group-strategyproofness"): Kind(partial(_misreports, _share, 2, False)),
+        (_mechanism, "strategyproofness"): Kind(partial(_misreports, _share, False, True)),
+        (_mechanism, "group-strategyproofness"): Kind(partial(_misreports, _share, True, True)),
+        (_mechanism, "strict-group-strategyproofness"): Kind(partial(_misreports, _share, True, False)),
         (_mechanism, "one-round"): Kind(partial(_leximin, _share, LeximinFormulas.unequal, 2)),
         (_mechanism, "single-server-reduction"): Kind(partial(_one_server, _share)),
     }
@@ -421,8 +427,8 @@ BY_ID: dict[str, Kind] = {
     "Z.C3": _tasks(TaskFormulas.dominated, lemma=False),
     "Z.V.LMMF.PO": _tasks(TaskFormulas.dominated, lemma=False),
     "Z.L4": _tasks(TaskFormulas.too_many, lemma=False),
-    "Z.T1": _false_tasks(1),
-    "Z.T1.GSP": _false_tasks(2),
+    "Z.T1": _false_tasks(False),
+    "Z.T1.GSP": _false_tasks(True),
     "Z.T2": _tasks(TaskFormulas.envy),
     "D.S3.small": _complaints(RequestFormulas.modest_cut, 1),
     "D.S3.no-scarcity": _complaints(RequestFormulas.cut_without_scarcity, 1),
