@@ -129,7 +129,7 @@ class _Page:
         yield self._part("What users take of every server")
         for i in range(min(here.K, SERVERS)):
             count = f" ({here.counts[i]:,})" if here.counts[i] > 1 else ""
-            yield self._row(here.servers[i] + count, partial(_Answer.of_server, i=i))
+            yield self._row(here.servers[i] + count, partial(_Answer.of_server, i=i, several=here.K > 1))
         yield from self._more(here.K - SERVERS, "servers")
         yield self._part("Tasks of every user, and the largest part of a resource of all servers that they take")
         for n, user in list(enumerate(self.instance.users))[:USERS]:
@@ -137,7 +137,7 @@ class _Page:
         yield from self._more(self.instance.N - USERS, "users")
         yield self._part("Prices of each resource, as parts of the sum of all (of several rounds the first; -: none)")
         for i, server in list(enumerate(self.instance.servers))[:SERVERS]:
-            yield self._row(server, partial(_Answer.prices, i=i))
+            yield self._row(server, partial(_Answer.prices, i=i, several=self.instance.K > 1))
         yield from self._more(self.instance.K - SERVERS, "servers")
         yield self._part("Properties, and what violates them")
         for name, found in self.comparison.verdicts.items():
@@ -189,16 +189,20 @@ class _Answer:
         drawn = f"<svg viewBox='0 0 100 6' preserveAspectRatio=none style='height:6px'>{bar}</svg>"
         return f"<span class=number>{float(self.tasks[n]):.6g} ({100 * share:.1f} %)</span>{drawn}"
 
-    def prices(self, i: int) -> str:
+    def _pool(self, several: bool) -> str:
+        """What is said of the one pool that stands in the row of the first of several servers."""
+        return "<span class=small>all servers as one pool: </span>" if several and self.one.instance.K == 1 else ""
+
+    def prices(self, i: int, several: bool) -> str:
         """Those of server i."""
         prices = self.one.prices
         if prices is None or i >= self.one.instance.K or not (np.isfinite(prices).all() and prices.sum() > 0):
             return "-"
         parts = zip(self.one.instance.resources, 100 * prices[i] / prices.sum(), strict=True)
         told = [f"{resource} {part:.1f} %" for resource, part in parts if part >= 0.05]
-        return f"<span class=number>{escape(', '.join(told) or '0 %')}</span>"
+        return f"{self._pool(several)}<span class=number>{escape(', '.join(told) or '0 %')}</span>"
 
-    def of_server(self, i: int) -> str:
+    def of_server(self, i: int, several: bool) -> str:
         """Its resources, one bar below the other."""
         here = self.drawn
         if i >= here.K:
@@ -206,7 +210,7 @@ class _Answer:
         there = np.flatnonzero(here.pools[i] > 0)
         parts = self.used[:, i, there] / here.pools[i, there]
         bars = "".join(self._bar(1 + row * HIGH, here.resources[r], parts[:, row]) for row, r in enumerate(there))
-        return f"<svg viewBox='0 0 {WIDTH:g} {HIGH * len(there) + 2:g}' role=img>{bars}</svg>"
+        return f"{self._pool(several)}<svg viewBox='0 0 {WIDTH:g} {HIGH * len(there) + 2:g}' role=img>{bars}</svg>"
 
     def _bar(self, y: float, resource: str, parts: Sequence[float]) -> str:
         all_of_it, box = WIDTH - self.left - 2, f"y={y:g} height={HIGH - 3:g}"

@@ -56,6 +56,14 @@ def test_the_page_has_the_numbers_of_the_comparison(comparison):
     assert [f"alpha = {alpha:g}" in table.rows[0][3] for alpha in ALPHAS] == [True] * 3
 
 
+def test_a_pool_is_not_told_as_the_first_of_several_servers():
+    found = fa.compare(fa.example("wang-fig2").instance, ["drf", "drfh"])
+    first, second = [row for row in Table(fa.explorer_page(found)).rows if row[0] == "s1"]
+    assert [cell.startswith("all servers as one pool: ") for cell in (*first[1:], *second[1:])] == [True, False] * 2
+    alone = fa.compare(fa.example("wang-pool").instance, ["drf", "drfh"])
+    assert "all servers as one pool: " not in fa.explorer_page(alone)
+
+
 def test_the_parts_of_a_bar_are_what_users_take(comparison):
     page = fa.explorer_page(comparison)
     told = re.findall(r"<title>(.*?): ([\d.]+) % of (.*?)</title>", page)
