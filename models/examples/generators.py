@@ -5,7 +5,7 @@ servers that are alike (identical), finite tasks, several variants. Numbers: hea
 powers of ten apart, degeneracy by degrees (degenerate). Answers: known (planted). Data: the server mix of a real cell
 (google_mix), requests and entitlements as in D (njc). `market` and `network` have sizes of their own.
 
-`n_users`, `n_servers` and `n_resources` are positive integers (InstanceError otherwise). `seed` fixes the random numbers.
+`n_users`, `n_servers` and `n_resources` are positive whole numbers (InstanceError otherwise). `seed` fixes the random numbers.
 """
 
 from fractions import Fraction
@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import require
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.examples.networks import Graph, nodes_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, rational
@@ -73,8 +74,6 @@ class Draws(np.random.Generator):
     """The generator of a family at one size, with shapes `users` (N, R) and `servers` (K, R); `key` is the seed."""
 
     def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
-        for what, size in (("n_users", n_users), ("n_servers", n_servers), ("n_resources", n_resources)):
-            require(isinstance(size, int | np.integer) and size >= 1, f"{what} is", size, "it must be a positive integer")
         drawn = [own.item() if isinstance(own, np.generic) else own for own in (n_users, n_servers, n_resources, *key)]
         self.n_users, self.n_servers = n_users, n_servers
         self.users, self.servers = (n_users, n_resources), (n_servers, n_resources)
@@ -120,21 +119,21 @@ class Draws(np.random.Generator):
 
 
 @checked
-def generic(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def generic(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Positive demands and capacities with a spread of about ten, uneven weights, no constraints."""
     rng = Draws("generic", n_users, n_servers, n_resources, seed)
     return Instance(**rng.as_generic(), name=rng.name)
 
 
 @checked
-def tied(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def tied(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Demands 1 to 3 and capacities 4, 8 or 12: many users, servers and dominant resources are equal."""
     rng = Draws("tied", n_users, n_servers, n_resources, seed)
     return Instance(rng.integers(1, 4, rng.users), 4 * rng.integers(1, 4, rng.servers), name=rng.name)
 
 
 @checked
-def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def zero_demand(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """About half of the demands and some capacities are zero, so users reach their bottlenecks at different levels."""
     rng = Draws("zero_demand", n_users, n_servers, n_resources, seed)
     demands = rng.spread(rng.users) * rng.some(rng.users, 0.5)
@@ -144,14 +143,14 @@ def zero_demand(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -
 
 
 @checked
-def placement(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def placement(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Every user may use a random third of the servers, at least one."""
     rng = Draws("placement", n_users, n_servers, n_resources, seed)
     return Instance(**rng.as_generic(), eligible=rng.some((n_users, n_servers), 1 / 3), name=rng.name)
 
 
 @checked
-def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def heavy_tailed(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Numbers of Pareto's law, index 1.5 (of a thousand the largest is a hundred medians), a third of the servers for each."""
     rng = Draws("heavy_tailed", n_users, n_servers, n_resources, seed)
     return Instance(
@@ -164,7 +163,7 @@ def heavy_tailed(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
 
 
 @checked
-def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: float = 0.01) -> Instance:
+def sparse(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, part: float = 0.01) -> Instance:
     """The generic family where every user may use a random `part` of the servers, in (0, 1], rounded up to whole ones."""
     require(0 < part <= 1, "part is", part, "it must be above 0 and at most 1")
     rng = Draws("sparse", n_users, n_servers, n_resources, seed)
@@ -172,7 +171,7 @@ def sparse(n_users: int, n_servers: int, n_resources: int, seed: int = 0, part: 
 
 
 @checked
-def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, classes: Count = 10) -> Instance:
+def identical(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, classes: Count = 10) -> Instance:
     """The generic family with at most `classes` different users, and as many different servers: others can be merged."""
     rng = Draws("identical", n_users, n_servers, n_resources, seed)
     user, server = rng.integers(classes, size=n_users), rng.integers(classes, size=n_servers)
@@ -185,7 +184,7 @@ def identical(n_users: int, n_servers: int, n_resources: int, seed: int = 0, cla
 
 
 @checked
-def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several: bool = False) -> Instance:
+def racks(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, several: bool = False) -> Instance:
     """Racks of five servers (half of fewer than ten), nine users in ten bound to one; `several`: one to three variants each."""
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
     rng = Draws("racks", n_users, n_servers, n_resources, seed)
@@ -196,7 +195,7 @@ def racks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, several
 
 
 @checked
-def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def finite(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Half of the users have few tasks (W 5.1), some fewer than their fair share."""
     rng = Draws("finite", n_users, n_servers, n_resources, seed)
     limits = np.where(rng.random(n_users) < 0.5, rng.uniform(0.1, 3.0, n_users), np.inf)
@@ -204,7 +203,7 @@ def finite(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Ins
 
 
 @checked
-def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def variants(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """One to three ways to run a task (Z II-A)."""
     rng = Draws("variants", n_users, n_servers, n_resources, seed)
     ways = [int(rng.integers(1, 4)) for _ in range(n_users)]
@@ -213,7 +212,7 @@ def variants(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> I
 
 
 @checked
-def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def badly_scaled(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """The generic family in badly chosen units: resources over 12 orders of magnitude, tasks over 8, weights over 2."""
     base = generic(n_users, n_servers, n_resources, seed)
     rng = Draws("badly_scaled", n_users, n_servers, n_resources, seed)
@@ -228,7 +227,7 @@ def badly_scaled(n_users: int, n_servers: int, n_resources: int, seed: int = 0) 
 
 
 @checked
-def google_mix(n_users: int, n_servers: int = 12_583, n_resources: int = 2, seed: int = 0) -> Instance:
+def google_mix(n_users: Count, n_servers: Count = 12_583, n_resources: Count = 2, seed: int = 0) -> Instance:
     """The machines of W Table 1 as classes with counts, or a sample of them (W 6.1), and synthetic users.
 
     Users: lognormal requests with the medians, spreads and correlation (0.58) of the 2011 trace's jobs, in the trace's units
@@ -308,7 +307,7 @@ def network(flows: Count, links: Count, paths: Count = 4, seed: int = 0, equal: 
 
 
 @checked
-def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instance:
+def njc(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Requests and entitlements as in D, rationals with small denominators: ties, zeros, small requests.
 
     A full request takes up to 1 / ceil(n_users / 10) of a resource. One user in five asks for an eighth of an equal part at most;
@@ -336,7 +335,7 @@ def njc(n_users: int, n_servers: int, n_resources: int, seed: int = 0) -> Instan
 
 
 @checked
-def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, severity: int = 50) -> Instance:
+def degenerate(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, severity: int = 50) -> Instance:
     """Numbers like those of `generic`, made degenerate by a severity from 0 (not at all) to 100.
 
     A fraction severity / 200 of the users has the same demands and weight (ties), and another one these but for the sixth digit
@@ -364,7 +363,7 @@ def degenerate(n_users: int, n_servers: int, n_resources: int, seed: int = 0, se
 
 
 @checked
-def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
+def weights(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, decades: int = 12) -> Instance:
     """`generic` with weights up to `decades` powers of ten apart: the first two are, the others lie between them."""
     rng = Draws("weights", n_users, n_servers, n_resources, seed)
     given = rng.as_generic() | {"weights": rng.far_apart(n_users, decades)}
@@ -372,7 +371,7 @@ def weights(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
 
 
 @checked
-def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decades: int = 12) -> Instance:
+def demands(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, decades: int = 12) -> Instance:
     """`generic` with demands up to `decades` powers of ten apart: those of two users are, the others' lie between them."""
     rng = Draws("demands", n_users, n_servers, n_resources, seed)
     given = rng.as_generic()
@@ -381,7 +380,7 @@ def demands(n_users: int, n_servers: int, n_resources: int, seed: int = 0, decad
 
 
 @checked
-def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> Instance:
+def planted(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, mechanism: str = "drfh") -> Instance:
     """An instance whose answer for "drfh" or "nb" is known at any size, see `planted_tasks`.
 
     Prices p[i, r] > 0 are drawn first. Every user buys u_n tasks on the server where a task is cheapest, q_n, and the capacities
@@ -393,12 +392,12 @@ def planted(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mecha
 
 
 @checked
-def planted_tasks(n_users: int, n_servers: int, n_resources: int, seed: int = 0, mechanism: str = "drfh") -> tuple[Fraction, ...]:
+def planted_tasks(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, mechanism: str = "drfh") -> Rationals:
     """(N,) the exact tasks in the answer of `planted` with the same arguments."""
     return _plant(n_users, n_servers, n_resources, seed, mechanism)[1]
 
 
-def _plant(n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str) -> tuple[Instance, tuple[Fraction, ...]]:
+def _plant(n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str) -> tuple[Instance, Rationals]:
     require(mechanism in ("drfh", "nb"), "mechanism is", mechanism, "answers are planted for 'drfh' and 'nb' only")
     rng = Draws("planted", n_users, n_servers, n_resources, seed)
     prices = [[Fraction(int(v), int(row.sum())) for v in row] for row in rng.integers(1, 17, rng.servers)]

@@ -153,19 +153,14 @@ class ShortestPaths:
                 continue
             before[here] = one_before
             if here == self.target:
-                return total, begin + self._way(before, last)
+                way = [here]
+                while before[way[-1]] != last:
+                    way.append(before[way[-1]])
+                return total, begin + tuple(way[::-1])
             for end, far in self.links[here]:
                 if end not in before and not (here == last and end in closed):
                     heappush(waiting, (length + far + self.to_go[end], length + far, end, here))
         return np.inf, ()
-
-    def _way(self, before: dict[int, int], last: int) -> Path:
-        """The nodes from after `last` to the target."""
-        way, here = [], self.target
-        while here != last:
-            way.append(here)
-            here = before[here]
-        return tuple(way[::-1])
 
 
 def nodes_of(edges: int) -> int:

@@ -84,8 +84,8 @@ def test_sizes_begin_at_one_and_end_where_it_is_said():
     assert generators.network(6, 6).N == 6
     assert generators.weights(1, 1, 1, decades=3).weights.tolist() == [1000.0]
     for call, says in (
-        (lambda: generators.generic(0, 1, 1), "n_users is 0, but it must be a positive integer"),
-        (lambda: generators.generic(1, 1, 0), "n_resources is 0, but it must be a positive integer"),
+        (lambda: generators.generic(0, 1, 1), "n_users is 0, but it must be a positive whole number"),
+        (lambda: generators.generic(1, 1, 0), "n_resources is 0, but it must be a positive whole number"),
         (lambda: generators.network(1, 4), "links is 4, but it must be an even number from 6 on"),
         (lambda: generators.google_mix(3, 10, 3), "n_resources is 3, but the machines of W Table 1 have 2"),
         (lambda: generators.sparse(2, 2, 1, part=0), "part is 0, but it must be above 0 and at most 1"),

@@ -192,20 +192,15 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     doubtful = bool(main.failed or main.unconfirmed) or few
     status = status_of(statement, Status.NOT_DECIDED if doubtful else Status.NOT_REFUTED)
     decided = status != Status.NOT_DECIDED
-    doubts = _doubts(main) or [f"fewer than {ENOUGH} decide nothing"] * (few and not decided)
+    doubts = [f"{FAILED} on {len(main.failed)}: {main.failed[0][1]}"] if main.failed else []
+    doubts = doubts or [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
+    doubts = doubts or [f"fewer than {ENOUGH} decide nothing"] * (few and not decided)
     sentence = f"not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts)
     sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
     case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)
     answers = answers_known(statement, status, None, weakest(main.answers))
     sentence += f" ({answers})" * bool(answers)
     return Finding(statement.id, status, sentence, main.trials, searched, case, needed=needed, answers=answers)
-
-
-def _doubts(main: Search) -> list[str]:
-    """What leaves a search without a violation in doubt."""
-    if main.failed:
-        return [f"{FAILED} on {len(main.failed)}: {main.failed[0][1]}"]
-    return [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
 
 
 def confirmed_case(statement: Statement, case: Case) -> Violation | None:

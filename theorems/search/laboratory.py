@@ -210,18 +210,14 @@ def _looked_at(
         _in_processes(statements, share, limits, known, keep)
         return
     for statement in statements:
-        if (seconds := share.next()) > 0:
-            keep(statement, _here(statement, seconds, share, limits, known.of(statement)))
-
-
-def _here(
-    statement: Statement, seconds: float, share: _Share, limits: Mapping[str, Any], known: Mapping[str, list[Any]]
-) -> Finding:
-    """In this process, where the alarm clock ends it with the budget."""
-    try:
-        return _investigated(statement, {**limits, "seconds": seconds, "known": known, "until": time.time() + share.rest})
-    except Exception as error:  # one check that fails must not end the others
-        return _failed(statement, fault(error))
+        if not (seconds := share.next()) > 0:
+            continue
+        request = {**limits, "seconds": seconds, "known": known.of(statement), "until": time.time() + share.rest}
+        try:  # in this process, where the alarm clock ends it with the budget
+            found = _investigated(statement, request)
+        except Exception as error:  # one check that fails must not end the others
+            found = _failed(statement, fault(error))
+        keep(statement, found)
 
 
 def _investigated(statement: Statement, request: Mapping[str, Any]) -> Finding:

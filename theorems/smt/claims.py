@@ -33,10 +33,6 @@ Violation = list[Term] | tuple[list[Term], ...]
 """Formulas, alone or with steps, and with the definition at other allocations."""
 
 
-Make = Callable[[Hypotheses, Size], Questions]
-"""The questions for a size under hypotheses."""
-
-
 class Kind(NamedTuple):
     """How a claim is asked.
 
@@ -44,7 +40,7 @@ class Kind(NamedTuple):
     vectors, and limits; `users` is the only number of users that the claim is about, 0 = any.
     """
 
-    make: Make
+    make: Callable[[Hypotheses, Size], Questions]
     covers: str = ""
     variants: bool = False
     limits: bool = False
@@ -124,7 +120,10 @@ def _several(asked: Sequence[tuple[GameViolation, int, str]], covers: str) -> Ki
 
 EVERY_ALPHA = "every alpha_i >= 1 and all A_i, B_i >= 0 of (22), and alpha = inf"
 
-BEST = [(GameFormulas.no_bottleneck, 0, "any"), (GameFormulas.not_best, 0, "")]
+BEST: Sequence[tuple[GameViolation, int, str]] = [
+    (lambda model: [z3.Not(z3.And(*model.ps_dsf()))], 0, "any"),
+    (lambda model: [z3.Not(model.least_served())], 0, ""),
+]
 """K Theorem 4: solutions for any falling slopes are PS-DSF allocations; these are best, and so are solutions."""
 
 
@@ -219,7 +218,7 @@ def _false_tasks(together: bool) -> Kind:
         model, report = TaskFormulas(size[0], size[2]), TaskFormulas(size[0], size[2], "'")
         truth = {"simplex demands": model.simplex()}
         yield Question("what a user holds, by other demands", truth, model.too_many())
-        for members in _coalitions(together, size):
+        for members in range(1, 1 + (size[0] if together else 1)):
             name = f"{members} of {size[0]} users misreport"
             yield _question(name, truth | {"simplex reports": report.simplex()}, model.gain(report, members))
 
@@ -285,14 +284,9 @@ def _task_sharing(h: Hypotheses, size: Size) -> Questions:
         yield _question(model.pattern, {"weights": model.data()["weights"], "lexicographic": definition}, short)
 
 
-def _coalitions(together: bool, size: Size) -> range:
-    """How many may misreport: one, or any number of users together."""
-    return range(1, 1 + (size[0] if together else 1))
-
-
 def _misreports(share: str, together: bool, strictly: bool, h: Hypotheses, size: Size) -> Questions:
     """Of one user who misreports, and of more where they do it together."""
-    for members in _coalitions(together, size):
+    for members in range(1, 1 + (size[0] if together else 1)):
         for pattern in patterns(size, members, h.positive, h.everywhere, used=h.no_idle_server):
             for report in report_patterns(pattern, size, members, h.everywhere, h.positive):
                 model = LeximinFormulas(pattern, size[1], size[2])

@@ -153,14 +153,6 @@ class GameFormulas:
         pairs = [(n, m, i) for i, own in self.at.items() for n, m in permutations(own, 2)]
         return z3.And(*full, *(z3.Or(self.y[n, i] == 0, self.g[n, i] >= self.g[m, i]) for n, m, i in pairs))
 
-    def no_bottleneck(self) -> list[Term]:
-        """Not a PS-DSF allocation."""
-        return [z3.Not(z3.And(*self.ps_dsf()))]
-
-    def not_best(self) -> list[Term]:
-        """Not `least_served`, so no solution of Problem 1 where `dominant_everywhere`."""
-        return [z3.Not(self.least_served())]
-
     def exchanged(self) -> list[Term]:
         """Of two users and two servers open to both, each is served where it runs relatively less (P (35))."""
         both = [i for i in self.pattern.servers[0] if i in self.pattern.servers[1]]
