@@ -394,7 +394,8 @@ def reference_allocation(rule: Leximin | NestedMaxMin, instance: Instance, limit
         rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
         given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
         options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
-        options |= {"presolve": not lp.far_apart} | ({"time_limit": limits.left} if limits.limited else {})
+        options |= {"presolve": not lp.far_apart, "maxiter": lp.pivots}
+        options |= {"time_limit": limits.left} if limits.limited else {}
         answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
         if not answer.success:
             raise ArithmeticError(answer.message)

@@ -43,6 +43,11 @@ def allocation(item: Allocation, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
+def size(item: Allocation) -> tuple[float, float]:
+    """Width and height in inches of the figure of an allocation."""
+    return _stack(item).size
+
+
 @dataclass(frozen=True)
 class _Stack:
     """What is stacked: the names from below take `used` (names, K, R); `there` (bars, 2) are servers and resources."""

@@ -91,6 +91,11 @@ class LP:
         entries = np.abs(self.matrix.data[self.matrix.data != 0])
         return bool(len(entries) and entries.max() > 1e10 * entries.min())
 
+    @property
+    def pivots(self) -> int:
+        """Iterations that a simplex method may take: some times what it needs, as it may go on for ever from numbers far apart."""
+        return 10 * sum(self.matrix.shape)
+
 
 def program_as_lp(instance: Instance, cost: Floats, rows: sp.csr_array, lower: Floats) -> LP:
     """Max cost @ z over capacities, `rows` (M, A + ..) @ z >= `lower` (M,), limits; variables beyond tasks are the rows'."""

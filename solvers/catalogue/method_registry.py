@@ -36,10 +36,10 @@ ORDER: Mapping[str, str] = {
     "many-digits": "exact.many_digits",  # where its tasks are off, these are known by now
     "njc-milp": "njc.milp",
     "cvxpy:clarabel": "backends.cvxpy",
-    "cvxpy:highs": "backends.cvxpy",
     "cvxpy:ipopt": "backends.cvxpy_nlp",
     "semismooth-newton": "game.semismooth_newton",
     "exact": "exact.exact",
+    "cvxpy:highs": "backends.cvxpy",
     "cvxpy:scs": "backends.cvxpy",
     "pyomo:highs": "backends.pyomo",
     "pyomo:ipopt": "backends.pyomo",
@@ -54,7 +54,7 @@ def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
     """The ids of methods, first those to be asked first; a game's order is one for all sizes, so its answer does not jump."""
     large = isinstance(mechanism, Leximin) and instance is not None and instance.A >= MANY
     first, *others = ORDER
-    return (first, "interior-point", *others) if large else tuple(ORDER)
+    return tuple(dict.fromkeys((first, "interior-point", *others))) if large else tuple(ORDER)
 
 
 def _discover() -> dict[str, Method]:

@@ -21,6 +21,15 @@ def test_every_name_of_the_order_is_a_method_that_may_be_asked():
         assert METHODS[key] in import_module(f"fairalloc.solvers.{file}").methods
 
 
+def test_no_method_is_asked_twice():
+    large = generators.generic(50, 40, 2)
+    assert large.A >= MANY
+    for name in ("drfh", "mmf", "nb", "ps-dsf"):
+        for instance in (large, generators.generic(4, 2, 2)):
+            asked = order(fa.mechanism(name), instance)
+            assert len(set(asked)) == len(asked)
+
+
 def test_a_plain_answer_loads_the_files_of_no_other_method():
     """Nor SciPy's linear algebra; in a process of its own."""
     ask = "import sys, fairalloc as fa; fa.solve(fa.example('wang-fig2').instance, 'drfh'); print(*sys.modules)"
