@@ -93,7 +93,7 @@ class LP:
 
     @property
     def pivots(self) -> int:
-        """Iterations that a simplex method may take: some times what it needs, as it may go on for ever from numbers far apart."""
+        """Iterations that a simplex method may take, many times what it needs: numbers far apart may keep it for ever."""
         return 10 * sum(self.matrix.shape)
 
 
