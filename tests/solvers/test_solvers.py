@@ -111,6 +111,13 @@ def test_the_default_method_goes_on_where_a_method_lies(monkeypatch):
     assert liar.residual > 0.05
 
 
+def test_a_solver_that_calls_a_bounded_model_unbounded_is_in_error(monkeypatch):
+    highs = METHODS["highs"]
+    monkeypatch.setattr(type(highs), "compute", lambda *_: (_ for _ in ()).throw(Stopped("unbounded")))
+    given = solve(example("wang-fig2").instance, "drfh", "highs")
+    assert (given.termination, given.message) == ("error", "its solver calls a bounded model unbounded")
+
+
 def test_a_point_is_kept_when_a_later_round_stops():
     """The second round of K Fig. 1 is cut off: the first round's point is returned and called what it is."""
     highs = METHODS["highs"]
