@@ -94,7 +94,7 @@ class LP:
     @property
     def pivots(self) -> int:
         """Iterations that a simplex method may take, many times what it needs: numbers far apart may keep it for ever."""
-        return 10 * sum(self.matrix.shape)
+        return 10 * int(sum(self.matrix.shape))
 
 
 def program_as_lp(instance: Instance, cost: Floats, rows: sp.csr_array, lower: Floats) -> LP:

@@ -161,8 +161,8 @@ class HighsSession(Session):
         self.highs = vars(IDLE).pop("highs", None) or highspy.Highs()
         accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
         meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
-        ours = {"output_flag": self.limits.log, "threads": self.limits.threads or 1, "simplex_iteration_limit": lp.pivots}
-        ours |= {**meant, **chosen}
+        ours: dict[str, Any] = {"output_flag": self.limits.log, "threads": self.limits.threads or 1}
+        ours |= {"simplex_iteration_limit": lp.pivots, **meant, **chosen}
         ours |= {"presolve": "off"} if ours.get("presolve") != "off" and lp.far_apart else {}
         with self.logged():
             self._set(ours)
