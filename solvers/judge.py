@@ -100,6 +100,8 @@ def judged(
     if accuracy is not None and result.x_exact is None and not known.not_judged:
         unpriced = allocation.prices is None and allocation.round_prices is None
         result = _claim(result, known.residual if known.exact or unpriced else own, promised(accuracy))
+    elif accuracy is not None and result.claims_success and promised(accuracy) < result.residual < np.inf:
+        result = result.noted(message=result.message or "right in rationals, x_exact; the residual is that of its rounded tasks")
     if user is None and accuracy is not None and limits is not None:
         return _of_each_user(mechanism, result, limits)
     if user is None or user <= enough or limits is None or known.not_judged:

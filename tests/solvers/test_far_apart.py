@@ -124,6 +124,8 @@ def test_numbers_far_apart_do_not_keep_a_simplex_method_for_ever(method):
     given = fa.solve(one, "drfh", method)
     if method is None:
         assert given.termination == "optimal"
+        assert given.residual > 1e-6
+        assert given.message == "right in rationals, x_exact; the residual is that of its rounded tasks"
         assert fa.certify(given)
     else:
         assert given.termination == "iteration_limit"
