@@ -230,8 +230,7 @@ def projection_in_floats(case: Case) -> Verdict:
     """
     instance, worst = case.instance, -1.0
     d = np.array([rows[0] for rows in instance.demands])
-    for here in arcs_of_servers(instance):
-        users = np.isin(np.arange(instance.N), instance.arcs.user[here])
+    for users in instance.placement.T:
         for r in range(instance.R):
             v = projected(users.astype(float), d[:, [r]] / max(d[:, r].max(), 1e-300), np.array([False]))
             worst = max(worst, float(np.abs(v[~users]).max(initial=0.0)))
@@ -405,7 +404,10 @@ def rank(case: Case) -> Verdict:
     phi, d = instance.weights[arcs.user], arcs.demand[:, 0]
     h = (A * phi * arcs.gamma / have) ** alpha / arcs.gamma + B * phi / have
     runs = np.flatnonzero(x > 0)
-    price = np.array([(h / d)[runs][arcs.server[runs] == i][0] for i in range(instance.K)])
+    served_by = [np.flatnonzero((x > 0) & (arcs.server == i)) for i in range(instance.K)]
+    if not all(map(len, served_by)) or not (d > 0).all():
+        raise NotApplicable("a server runs nothing, or a user takes nothing")
+    price = np.array([(h / d)[here[0]] for here in served_by])
     if instance.R > 1 or np.abs(h / d - price[arcs.server])[runs].max() > NEAR or np.abs(arcs.load @ x - 1).max() > NEAR:
         raise NotApplicable("this is not a solution with one resource, of which the users of a server pay alike")
     matrix = np.zeros((len(runs), instance.K + instance.N))

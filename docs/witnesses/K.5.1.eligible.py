@@ -27,7 +27,7 @@ def projection_moves_ineligible(problem):
     for i in range(len(capacities)):
         for r in range(len(capacities[0])):
             d, push = [row[r] for row in demands], [F(places[i]) for places in eligible]
-            along = sum(a * b for a, b in zip(push, d)) / sum(a * a for a in d)
+            along = sum(a * b for a, b in zip(push, d)) / (sum(a * a for a in d) or 1)
             v = [a - max(along, F(0)) * b for a, b in zip(push, d)]
             moved = [n for n, places in enumerate(eligible) if not places[i] and v[n]]
             if moved:

@@ -34,7 +34,8 @@ class Frozen:
     source, arguments : "example", a family of generators, or a trace, and what it is given
     size : users, rows of servers, resources and arcs
     hash : the fingerprint of the instance
-    answers : {mechanism: {"g", "objective" and "tasks", those that it has, and "residual": number}}
+    answers : {mechanism: {"g", "objective" and "tasks", those that it has, and "residual": number}}; of ps-dsf, which has many
+        answers, the tasks are those of one
     """
 
     name: str

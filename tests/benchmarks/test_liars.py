@@ -191,7 +191,7 @@ def test_a_plain_answer_is_judged():
     found = verdict(solved())
     assert found["feasibility"] == 0.0
     assert found["definition"] > 0.1
-    assert found["claims"], "without prices a word stands beside the residual"
+    assert not found["claims"], "without prices the residual decides"
     nb = verdict(solved(), case="b")
     assert nb["definition"] > 0.1
     assert not nb["claims"], "the judge takes the word of a method of this package back"

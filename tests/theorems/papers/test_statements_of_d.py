@@ -221,7 +221,7 @@ def perturb(name, monkeypatch):
             (d_in_floats, "domain_vertices", lambda *_: [*vertices(*_), (ONE / 4, ONE * 2)]),
         ],
         "D.S5.3.smooth": [
-            (trajectories.TrajectoryPoint, "b", [[ONE, ONE * 2], [ONE, ONE * 2]]),
+            (trajectories.TrajectoryPoint, "b", np.array([[ONE, ONE * 2], [ONE, ONE * 2]])),
             (d_in_floats, "_height", lambda d, first, level: 1.0),
         ],
         "D.S5.3.limit": [(regions, "loss", lambda *_: loss(*_) + 1)],
