@@ -76,9 +76,9 @@ class Setting:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        object.__setattr__(self, "accuracies", tuple({str(accuracy): accuracy for accuracy in self.accuracies}.values()))
         for accuracy in self.accuracies:
             promised(accuracy)
+        object.__setattr__(self, "accuracies", tuple({str(accuracy): accuracy for accuracy in self.accuracies}.values()))
 
 
 @dataclass(frozen=True)

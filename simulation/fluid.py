@@ -261,6 +261,7 @@ class _Fluid:
         place[:, machines > 0] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, machines, {name: of(answer) for name, of in self.measures.items()})
 
+    @np.errstate(over="ignore")  # of turns beyond all times
     def _next(self, time: float, rates: _Rates) -> float:
         """When there will be another allocation, completed jobs apart."""
         coming, turn, leave = (

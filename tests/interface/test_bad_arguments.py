@@ -73,6 +73,7 @@ WORKLOAD = simulation.Workload(("cpu",), ("u",), [1.0], [0], [0.0], [1], [1.0], 
 
 GOOD = {
     "layer": "cvxpy",
+    "alias": "drfh",
     "instance": WANG,
     "instances": [WANG],
     "allocation": ANSWER,
