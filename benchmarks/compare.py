@@ -9,7 +9,8 @@
    bootstrap interval over cases and repeats, and the chance of such a difference between equals, corrected for all of them
    (Benjamini and Hochberg).
 5. A ratio above the threshold with a chance of at most LEVEL is a loss, one below 1 / threshold a gain. A pair that was solved
-   before and is not now is a loss whatever its cost, the opposite a gain; times of one case decide nothing.
+   before and is not now is a loss whatever its cost, the opposite a gain; times of one case decide nothing. Of a method that
+   is both the loss counts.
 6. Where wall time is TOO_BUSY times processor time in the median of a run, its machine was busy or its methods waited, and
    nothing is compared.
 """
@@ -225,7 +226,8 @@ def _decided(changes: Sequence[CostChange], threshold: float) -> tuple[CostChang
     found = []
     for change, chance in zip(changes, metrics.corrected([change.chance for change in changes]), strict=True):
         beyond = "loss" if change.ratio > threshold else "gain" if change.ratio < 1 / threshold else ""
-        verdict = change.verdict or (beyond if chance <= metrics.LEVEL else "")
+        verdicts = {change.verdict, beyond if chance <= metrics.LEVEL else ""}
+        verdict = next((word for word in ("loss", "gain") if word in verdicts), "")
         found.append(replace(change, chance=chance, verdict=verdict))
     return tuple(found)
 

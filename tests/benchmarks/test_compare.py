@@ -80,6 +80,16 @@ def test_a_change_counts_beyond_the_threshold_on_enough_cases(tmp_path, now, ver
     assert few.by_method[0].verdict == ("loss" if None in now else "")
 
 
+def test_one_more_solved_case_does_not_hide_that_the_others_take_longer(tmp_path):
+    cases = [chr(ord("a") + k) for k in range(20)]
+    before = [*everywhere([0.1], cases[1:]), row([None], "a")]
+    found = compared(tmp_path, before, everywhere([10.0], cases, time_limit=100.0))
+    (change,) = found.by_method
+    assert (change.solved_before, change.solved_now, change.verdict) == (19, 20, "loss")
+    assert change.ratio > 1.2
+    assert found.regressed
+
+
 def test_a_change_on_half_of_the_cases_is_chance(tmp_path):
     mixed = [row([0.3] if k % 2 else [0.08], case) for k, case in enumerate(CASES)]
     (change,) = compared(tmp_path, everywhere([0.1]), mixed).by_method
