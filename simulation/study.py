@@ -75,7 +75,7 @@ def _judged(log: metrics.Log) -> TrialResult:
     used, jain = metrics.utilisation(log, bounds).T, over_time.jain_over_time(log, bounds)
     found = dict(zip((f"{name} in use" for name in log.cluster.resources), metrics.utilisation(log, [0.0, end])[0], strict=True))
     drawn: dict[str, Columns] = {name: _over(bounds[1:], values) for name, values in zip(found, used, strict=True)}
-    found["jobs completed"] = np.isfinite(metrics.completion_times(log)).mean()
+    found["part of jobs completed"] = np.isfinite(metrics.completion_times(log)).mean()
     for name, of in over_time.BY_JOB.items():
         there = (values := of(log))[np.isfinite(values)]
         found |= {f"{name}, mean": there.mean(), f"{name}, 95 %": np.quantile(there, 0.95)} if len(there) else {}

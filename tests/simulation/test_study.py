@@ -56,7 +56,7 @@ def test_a_trial_keeps_its_log_and_its_metrics(tmp_path):
         "largest share deficit",
     ]
     whole = found.measure(Trial("drfh", mechanism("drfh"), 0, found.workloads[0], found.sizes["full"].settings))
-    assert whole.numbers["jobs completed"] == 1
+    assert whole.numbers["part of jobs completed"] == 1
     assert "mean share deficit" not in whole.numbers
 
 
@@ -167,7 +167,7 @@ def test_numbers_are_means_and_quantiles_over_jobs_and_curves_go_over_hours():
     log = simulate_tasks(JOBS, MACHINES, "fifo", 24.0)
     found, times = study_of._judged(log), completion_times(log)
     done = sorted(times[np.isfinite(times)])
-    assert found.numbers["jobs completed"] == len(done) / len(JOBS)
+    assert found.numbers["part of jobs completed"] == len(done) / len(JOBS)
     assert found.numbers["completion, mean"] == pytest.approx(sum(done) / len(done))
     assert found.numbers["completion, 95 %"] == pytest.approx(np.interp(0.95, [0, 0.5, 1], done))
     hours, use = found.curves["cpu in use"]
