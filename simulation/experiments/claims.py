@@ -84,12 +84,11 @@ class Check:
         """Confirmed, contradicted, undecided or not to be compared."""
         found = self.values[np.isfinite(self.values)]
         needed = SEEDS if self.drawn else 1
-        if len(self.values) < needed:
-            few = f"{len(self.values)} of the {needed} seeds that are needed"
-            return Judged("cannot be compared", few if self.drawn else "no trial")
+        if len(self.values) < SEEDS and self.drawn:
+            return Judged("cannot be compared", f"{len(self.values)} of the {SEEDS} seeds that are needed")
         if len(found) < needed:
-            few = f"{len(found)} seeds have {ENOUGH} jobs or users behind it, and {needed} are needed"
-            return Judged("cannot be compared", f"{self.what}: {few}")
+            few = f"{len(found)} of the {needed} seeds that are needed have it (jobs or users: at least {ENOUGH})"
+            return Judged("cannot be compared", f"{self.what}: {few if self.drawn else 'no trial has it'}")
         mean = float(found.mean())
         error = float(found.std(ddof=1) * np.sqrt(self.one_draw + 1.0 / len(found))) if self.drawn else 0.0
         spread = f"±{error:{self.form}}" if self.drawn else ""

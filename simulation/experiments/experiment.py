@@ -156,7 +156,7 @@ class PaperClaim:
 class Outcomes:
     """The trials of an experiment that are on record, by variant; `failed` are sentences on trials that ended without an answer.
 
-    `seeds` are those that were asked for, `settings` those with other values than the size has.
+    `seeds` and `competitors`, those in words, are what was asked for, `settings` those with other values than the size has.
     """
 
     experiment: "Experiment"
@@ -166,6 +166,7 @@ class Outcomes:
     seeds: tuple[int, ...] = ()
     failed: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+    competitors: Sequence[str] = ()
 
     @property
     def extent(self) -> str:
@@ -198,7 +199,7 @@ class Outcomes:
     def command(self) -> str:
         """What runs it again."""
         words = [*([] if is_file(self.workload) else [self.experiment.id]), *["--small"] * (self.size == "small")]
-        given = {"--workload": [self.workload] if self.workload else []}
+        given = {"--workload": [self.workload] if self.workload else [], "--mechanisms": self.competitors}
         seeds = [] if self.seeds == self.experiment.sizes[self.size].seeds else self.seeds
         in_a_row = len(seeds) > 1 and seeds == (*range(seeds[0], seeds[-1] + 1),)
         given["--seeds"] = [f"{seeds[0]}-{seeds[-1]}"] if in_a_row else [*map(str, seeds)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.plots import panels
-from fairalloc.models.numbers import Floats, as_json
+from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section, markdown, page
 from fairalloc.simulation.experiments.claims import RULE, Judged
@@ -97,18 +97,18 @@ def _told_printed(printed: Mapping[str, float], name: str) -> tuple[str, ...]:
 
 
 def _cell(measured: Measured, label: str, name: str) -> str:
-    """A number over seeds, and of how many it is."""
-    text, count = told(measured.values(label, name)), measured.count(label, name)
-    return f"{text}, n={count:.0f}" if np.isfinite(count) and text != "-" else text
+    """A number over seeds, of how many jobs or users it is, and of how many seeds where not all have it.
 
-
-def told(values: Floats) -> str:
-    """Numbers over seeds as text; those that differ by rounding errors alone as one number."""
+    Seeds that differ by rounding errors alone are told as one number.
+    """
+    values, count = measured.values(label, name), measured.count(label, name)
     found = values[np.isfinite(values)]
     if not len(found):
         return "-"
     mean, spread = float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else 0.0
-    return f"{mean:.4g}" + (f"±{spread:.2g}" if spread > 1e-9 * max(1.0, abs(mean)) else "")
+    text = f"{mean:.4g}" + (f"±{spread:.2g}" if spread > 1e-9 * max(1.0, abs(mean)) else "")
+    text += f", n={count:.0f}" if np.isfinite(count) else ""
+    return text + (f", {len(found)} of {len(values)} seeds" if len(found) < len(values) else "")
 
 
 def claims_table(found: Sequence[Outcomes]) -> Grid:

@@ -153,7 +153,8 @@ def _outcomes(
     labels = tuple(dict.fromkeys(one.competitor for one in trials))
     variants = {name: compared(item, labels, by_seed) for name, by_seed in found.items()}
     seeds = setting.seeds or item.sizes[setting.size].seeds
-    return Outcomes(item, setting.size, trials[0].workload, variants, seeds, tuple(failed), setting.settings)
+    words = [one for one in setting.competitors if isinstance(one, str)]
+    return Outcomes(item, setting.size, trials[0].workload, variants, seeds, tuple(failed), setting.settings, words)
 
 
 def compared(item: Experiment, labels: Sequence[str], by_seed: Mapping[int, Mapping[str, TrialResult]]) -> Measured:

@@ -212,8 +212,21 @@ def test_a_number_of_fewer_than_ten_jobs_leaves_its_seed_out():
     one = Measured({"best": found})
     late, early = (one.check("best", name, low=0.0).judged for name in ("late", "early"))
     assert (late.word, early.word) == ("cannot be compared", "confirmed")
-    assert "0 seeds have 10 jobs or users behind it" in late.because
+    assert "0 of the 5 seeds that are needed have it" in late.because
     assert "n=12" in early.because
+
+
+def test_a_number_that_some_seeds_lack_is_not_told_as_one_of_all_seeds():
+    found = {seed: TrialResult({"late": 0.5}, {}, {"late": 12 if seed == 3 else 2}) for seed in range(5)}
+    (item,) = find_experiments(["P.Table3"])
+    outcomes = Outcomes(item, "small", "", {"": Measured({"best": found})}, tuple(found))
+    (row,) = report.numbers_table(outcomes).rows
+    assert row[1] == "0.5, n=12, 1 of 5 seeds"
+
+
+def test_a_claim_about_a_competitor_that_took_no_part_says_so():
+    told = Measured({"nb": {0: TrialResult({"x": 1.0})}}).check("tsf", "x", 0.0, drawn=False).judged
+    assert told == Judged("cannot be compared", "tsf, x: no trial has it")
 
 
 def test_numbers_of_a_claim_and_variants_of_a_workload_are_judged_together():
@@ -484,6 +497,8 @@ def test_the_command_has_the_seeds_of_the_run():
     one = Outcomes(item, "full", "", {}, (3, 5), settings={"hours": 6})
     assert one.command == "fairalloc simulate P.Table3 --seeds 3 5 --set hours=6"
     assert replace(one, seeds=(3, 4, 5), settings={}).command == "fairalloc simulate P.Table3 --seeds 3-5"
+    other = replace(one, seeds=(3,), settings={}, competitors=["nb", "alpha-pf-vds alpha=3"])
+    assert other.command == "fairalloc simulate P.Table3 --mechanisms nb 'alpha-pf-vds alpha=3' --seeds 3"
     assert replace(one, seeds=item.sizes["full"].seeds, settings={}).command == "fairalloc simulate P.Table3"
 
 
