@@ -429,7 +429,9 @@ def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
         lines += wrap(line, 130, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) if left else []
     registered = {name: one for name, one in findings.items() if statements[name].paper in PAPERS}
     if registered:
-        lines += ["", "Changed against the record:", *(list(changes(statements, registered, everything())) or ["nothing"])]
+        ended = sum(one.finished for one in registered.values())
+        none = "nothing" if ended == len(registered) else f"nothing in the {ended} of {len(registered)} whose search ended"
+        lines += ["", "Changed against the record:", *(list(changes(statements, registered, everything())) or [none])]
     return "\n" + _summary(statements, findings).text() + "".join(f"{printable(line)}\n" for line in lines)
 
 

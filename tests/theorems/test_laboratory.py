@@ -578,6 +578,8 @@ def test_the_ending_says_what_gives_more_cases():
     assert "A longer --time-limit tries more cases.\nstopped when the budget ended: 1; without a" in cli_theorems._ending(
         {left.statement: planted()}, {left.statement: left}
     )
+    begun = cli_theorems._ending({"K.T1": STATEMENTS["K.T1"]}, {"K.T1": unfinished(STATEMENTS["K.T1"], "not begun")})
+    assert begun.endswith("Changed against the record:\nnothing in the 0 of 1 whose search ended\n")
 
 
 def test_a_budget_that_has_ended_begins_nothing():
