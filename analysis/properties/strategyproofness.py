@@ -228,7 +228,7 @@ class _MisreportSearch:
         found = next((one for one in self._tries(most) if one is not None), None)
         if found is not None:
             return replace(found, property=self.name)
-        method = f"search over misreports of up to {most} of {self.truth.N} users, {self.tried} tried"
+        method = f"search over misreports of up to {min(most, self.truth.N)} of {self.truth.N} users, {self.tried} tried"
         if not self.tried:
             return undecided("no misreport has an answer", method, self.name)
         return Verdict(self.name, None, self.best, f"not refuted by {self.tried} misreports, which is no proof", method)

@@ -156,6 +156,8 @@ def test_a_search_that_finds_nothing_says_how_much_was_tried(mechanism):
         assert -0.05 <= verdict.margin <= TOLERANCE, "the most that was gained: some misreports change little"
         assert verdict.sentence.startswith("not refuted by ")
         assert "search over misreports" in verdict.method
+    alone = check_mechanism(Instance([[1]], [[1]]), mechanism, "group-strategyproofness", trials=2)
+    assert alone.method == "search over misreports of up to 1 of 1 users, 2 tried"
 
 
 def test_lies_about_eligible_servers_are_searched():
