@@ -54,7 +54,9 @@ class LevelsCertificate(Certificate):
     def claim(self) -> str:
         full = sum(1 for value in self.kappa if value)
         count = "one resource is" if full == 1 else f"{full} resources are"
-        return f"per-server dominant-share fair, {count} full and every user has a bottleneck at each of its servers"
+        return (
+            f"per-server dominant-share fair, {count} full and every user below its limit has a bottleneck at each of its servers"
+        )
 
     def _check(self, item: Mechanism, domain: Instance) -> None:
         require(isinstance(item, PsDsf | TimeShared), f"{self.mechanism!r} is not about levels")

@@ -51,6 +51,13 @@ def test_every_example_with_ps_dsf_is_here():
     assert set(BY_SERVER) == {e.name for e in EXAMPLES if "ps-dsf" in e.answers}
 
 
+def test_a_claim_gives_no_bottleneck_to_those_who_run_all_they_want():
+    enough = Instance([[1, 1], [1, 1]], [[2, 2]], max_tasks=[0.5, 0.25])
+    for rule in ("ps-dsf", "ps-dsf-tdm"):
+        claim = certify(solve(enough, rule)).claim
+        assert "0 resources are full and every user below its limit has a bottleneck" in claim
+
+
 def far_weights(seed):
     """Small rational numbers with ties, and weights over 12 decades."""
     rng = np.random.default_rng(seed)
