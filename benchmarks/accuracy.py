@@ -9,7 +9,7 @@ What approximations lose is told by the users' shares (of `nb` tasks) in parts o
 
 For each method of a mechanism that has an approximation among its solves
 
-    worst    the least part that a user has of its exact share, over all cases
+    worst    the least part that a user has of its exact share, over the cases with a feasible answer
     mean     the mean part, over users and then cases; above 1 where the approximation gives more to those who have more
 
 beside the median over cases of the processor seconds. Cases without a reference of an exact method count nowhere, nor do exact
@@ -82,7 +82,7 @@ class Loss:
 
 def losses(summary: Summary, mechanism: str) -> list[Loss]:
     """Of every method, by seconds; [] where no approximation was asked."""
-    counted = (r for r in summary.records if r.method in summary.approximate or succeeded(r))
+    counted = (r for r in summary.records if succeeded(r) or summary.approximates(r))
     known = [r for r in counted if r.mechanism == mechanism and len(_parts(summary, r))]
     if not any(r.method in summary.approximate for r in known):
         return []

@@ -13,7 +13,7 @@ from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.accuracy import accuracy_grid, loss_grids, reached
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
-from fairalloc.benchmarks.report import HEADS, Summary, advice, decade, factor, milliseconds, percent, ranked, times, why
+from fairalloc.benchmarks.report import HEADS, Summary, advice, behind, decade, factor, milliseconds, percent, ranked, times, why
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
 
@@ -86,7 +86,7 @@ def _methods(summary: Summary) -> list[Section]:
         "them by mechanism."
     )
     counts = {r.method: [str(r.cases), str(r.runs), percent(r.success), percent(r.honesty)] for r in summary.rows}
-    rows = [[r.method, *counts[r.method], *times(r), f"{r.peak_mb:,.0f}", str(r.split_badly)] for r in summary.rows]
+    rows = [[r.method, *counts[r.method], *times(r), r.peak, str(r.split_badly)] for r in summary.rows]
     return [Section("Methods", [text], _grid(titles, rows), name="methods")]
 
 
@@ -115,10 +115,7 @@ def _mechanisms(summary: Summary, drawn: bool) -> list[Section]:
 def _achieved(summary: Summary, rankings: Sequence[Ranking]) -> list[Section]:
     """The times to each of TARGETS, in one table."""
     order = [rank.method for rank in rankings[1].rows]
-    cells = [
-        {rank.method: (str(rank.solved), milliseconds(rank.mean), factor(rank.to_best.ratio)) for rank in item.rows}
-        for item in rankings
-    ]
+    cells = [{rank.method: (str(rank.solved), milliseconds(rank.mean), behind(rank)) for rank in item.rows} for item in rankings]
     rows = [(name, *(cell for own in cells for cell in own[name])) for name in order]
     heads = [(f"{decade(target)}: solved", "ms", "to best") for target in metrics.TARGETS]
     columns = ("achieved residual", *(head for three in heads for head in three))
@@ -150,10 +147,10 @@ _HEADINGS = {
 def _accuracy(summary: Summary, drawn: bool) -> list[Section]:
     """For each mechanism the time to each residual."""
     text = (
-        "Median milliseconds of solves whose residual, computed from the instance, is at most that of the column. A solve ends "
-        "at the accuracy it was asked for or at its limit, and may get there earlier. The cases are those that all methods of a "
-        "table were asked for. A dash stands where no more than half of the cases get there. If a method was asked for several "
-        "accuracies, its fastest solve that gets there counts."
+        "Milliseconds of a solve whose residual, computed from the instance, is at most that of the column: the median over the "
+        "cases that all methods of a table were asked for. A case that does not get there counts as the slowest, and a dash "
+        "stands where no more than half of the cases get there. A solve ends at the accuracy it was asked for or at its limit, "
+        "and may get there earlier. If a method was asked for several accuracies, its fastest solve that gets there counts."
     )
     found = [Section("Accuracy against time", [text])]
     for k, (mechanism, records) in enumerate(summary.by_mechanism.items()):
@@ -195,8 +192,8 @@ def _loss(summary: Summary, drawn: bool) -> list[Section]:
     if not grids:
         return []
     text = (
-        "Approximations are in no ranking. Worst: the least part of its exact share (of nb: tasks) that a user has, over all "
-        "cases. Mean: over users and cases. Seconds are of the processor, the median over cases."
+        "Approximations are in no ranking. Worst: the least part of its exact share (of nb: tasks) that a user has, over the "
+        "cases with a feasible answer. Mean: over users and these. Seconds are of the processor, the median over these."
     )
     tables = (Section(grid.title, table=replace(grid, title=""), name="loss") for grid in grids)
     found = [Section("Approximations", [text]), *tables]

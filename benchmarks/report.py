@@ -54,6 +54,11 @@ class MethodRow:
     peak_mb: float
     split_badly: int
 
+    @property
+    def peak(self) -> str:
+        """Megabytes; "-" where no process lived to tell."""
+        return f"{self.peak_mb:,.0f}" if self.peak_mb else "-"
+
 
 @dataclass(frozen=True)
 class FailedCase:
@@ -154,6 +159,10 @@ class Summary:
         about = self.run.details["methods"]
         return frozenset(name for name in self.methods if about.get(name, {}).get("kind") == "approximate")
 
+    def approximates(self, record: Record) -> bool:
+        """Whether it is a feasible answer of an approximation, which promises no more."""
+        return record.method in self.approximate and record.feasibility <= record.tolerance
+
     @cached_property
     def exact(self) -> tuple[Record, ...]:
         """The solves of all other methods."""
@@ -176,10 +185,10 @@ class Summary:
 
     @cached_property
     def failures(self) -> list[FailedCase]:
-        """Every (case, method, accuracy) with a run that is not a success; approximations promise none."""
-        runs = grouped(self.exact, attrgetter("case", "method", "accuracy"))
-        wrong = self.contradicting
-        bad = {key: [r for r in group if r.key in wrong or not metrics.succeeded(r)] for key, group in runs.items()}
+        """Every (case, method, accuracy) with a run that is neither a success nor a feasible answer of an approximation."""
+        runs, wrong = grouped(self.records, attrgetter("case", "method", "accuracy")), self.contradicting
+        good = {r.key for r in self.records if r.key not in wrong and (metrics.succeeded(r) or self.approximates(r))}
+        bad = {key: [r for r in group if r.key not in good] for key, group in runs.items()}
         firsts = {key: group[0] for key, group in bad.items() if group}
         return [FailedCase(len(bad[key]), len(runs[key]), r, wrong.get(r.key, 0.0)) for key, r in firsts.items()]
 
@@ -365,7 +374,7 @@ HEADS = ("build", "compile", "solve", "read answer", "wall", "cpu")
 
 def _method_table(rows: Sequence[MethodRow]) -> Grid:
     columns = ("method", "cases", "success", "honest", *HEADS, "MB")
-    cells = [(r.method, str(r.cases), percent(r.success), percent(r.honesty), *times(r), f"{r.peak_mb:,.0f}") for r in rows]
+    cells = [(r.method, str(r.cases), percent(r.success), percent(r.honesty), *times(r), r.peak) for r in rows]
     return Grid("", columns, cells, right=range(1, len(columns)))
 
 
@@ -436,8 +445,13 @@ def _rank_cells(rank: Rank) -> tuple[str, ...]:
     best = rank.to_best
     spread = "-" if math.isnan(rank.low) else f"{milliseconds(rank.low)}-{milliseconds(rank.high)}"
     between = "-" if math.isnan(best.low) else f"{factor(best.low)}-{factor(best.high)}"
-    ratio = factor(best.ratio) if best.cases else "-"
-    return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, ratio, between)
+    return (rank.method, str(rank.cases), str(rank.solved), milliseconds(rank.mean), spread, behind(rank), between)
+
+
+def behind(rank: Rank) -> str:
+    """The ratio to the best; "-" where no case is common, and where neither solves any."""
+    found = rank.to_best
+    return factor(found.ratio) if found.cases and (rank.solved or found.ratio > 1) else "-"
 
 
 def _row(method: str, records: Sequence[Record], contradicting: Container[str]) -> MethodRow:

@@ -151,7 +151,7 @@ def test_accuracy_against_time_counts_its_own_cases_and_names_who_is_left_out():
     text = benchmarks.report_text(summary_of([*cases("m", [0.1, 0.1, None, None]), *cases("n", [0.1, 0.1]), *others]), "markdown")
     assert "4 cases; asked for: mid; without n, p, which were asked for other or fewer cases." in text
     assert "| m | - | - | - | - | - | - | - | - |" in text
-    assert "A dash stands where no more than half of the cases get there." in text
+    assert "counts as the slowest, and a dash stands where no more than half of the cases get there." in text
 
 
 def test_a_failure_is_a_cost_without_an_end():
@@ -452,6 +452,25 @@ def test_an_approximation_is_in_no_ranking_and_what_it_loses_is_told():
     (panel,) = figures.panels_of(summary, "loss")
     assert panel.names == ("rough", "sure")
     assert losses(summary_of(cases("m", [0.1])), "drfh") == []
+
+
+def test_an_approximation_without_a_feasible_answer_loses_nothing_and_fails():
+    summary = with_an_approximation()
+    first, *others = (r for r in summary.rows_of_run if r.method == "rough")
+    over = replace(first, quantities=(3.0, 6.0, 12.0), feasibility=2.0)
+    exact = (r for r in summary.rows_of_run if r.method == "sure")
+    changed = replace(summary, rows_of_run=(*exact, over, *others))
+    found = {one.method: one for one in losses(changed, "lmmf")}["rough"]
+    assert (found.cases, found.worst, found.mean) == (1, 1.0, 1.0), "three times the exact share is no gain"
+    assert [(one.record.method, one.record.case) for one in changed.failures] == [("rough", "a")]
+
+
+def test_where_no_method_solves_anything_no_ratio_and_no_memory_is_told():
+    text = benchmarks.report_text(summary_of([*cases("m", [None]), *cases("n", [None])]), "markdown")
+    assert "| m | 1 | 0 | 30,000 | - | - | - |" in text
+    assert "| n | 0 | 30,000 | - | 0 | 30,000 | - | 0 | 30,000 | - |" in text
+    assert "| m | 1 | 1 | 0 % | 100 % |" in text
+    assert "| 10,000 | 0 |" not in text
 
 
 def test_what_is_approximate_is_no_reference():
