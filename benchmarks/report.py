@@ -128,15 +128,10 @@ class Summary:
         """The ids of the methods by name."""
         return tuple(sorted({r.method for r in self.records}))
 
-    @cached_property
-    def accuracies(self) -> tuple[str, ...]:
-        """What the methods were asked for."""
-        return tuple(dict.fromkeys(r.accuracy for r in self.records))
-
     @property
     def target(self) -> float | None:
         """At which residual methods are ranked: the middle of TARGETS, or None, what the one accuracy promises, claimed."""
-        return metrics.TARGETS[1] if len(self.accuracies) > 1 else None
+        return metrics.TARGETS[1] if len({r.accuracy for r in self.records}) > 1 else None
 
     @cached_property
     def rows(self) -> list[MethodRow]:
@@ -164,14 +159,9 @@ class Summary:
         return record.method in self.approximate and record.feasibility <= record.tolerance
 
     @cached_property
-    def exact(self) -> tuple[Record, ...]:
-        """The solves of all other methods."""
-        return tuple(r for r in self.records if r.method not in self.approximate)
-
-    @cached_property
     def by_mechanism(self) -> dict[str, list[Record]]:
         """The solves of each mechanism by methods that are ranked."""
-        ranked = [r for r in self.exact if r.method not in self.dishonest]
+        ranked = [r for r in self.records if r.method not in {*self.approximate, *self.dishonest}]
         return dict(sorted(grouped(ranked, attrgetter("mechanism")).items()))
 
     def rankings(self, target: float | None = None) -> list[Ranking]:
@@ -196,7 +186,7 @@ class Summary:
     def references(self) -> dict[str, Reference]:
         """The reference answer of each case of which anything unique is known."""
         printed = {name: case["printed"] for name, case in self.cases.items() if case["printed"]}
-        return references(printed, self.exact)
+        return references(printed, [r for r in self.records if r.method not in self.approximate])
 
     @property
     def cases(self) -> Mapping[str, Mapping[str, Any]]:
