@@ -139,7 +139,7 @@ class _Page:
         for i, server in list(enumerate(self.instance.servers))[:SERVERS]:
             yield self._row(server, partial(_Answer.prices, i=i, several=self.instance.K > 1))
         yield from self._more(self.instance.K - SERVERS, "servers")
-        yield self._part("Properties, and what violates them")
+        yield self._part("Properties of these answers (a mechanism may allow others), and what violates them")
         for name, found in self.comparison.verdicts.items():
             yield self._cells(name, {label: _verdict(found[label]) if label in found else "" for label in self.answers})
 

@@ -53,6 +53,7 @@ def test_the_page_has_the_numbers_of_the_comparison(comparison):
     assert rows["pareto"][0].startswith("NO")
     assert comparison.verdicts["pareto"]["uniform"].sentence in rows["pareto"][0]
     assert rows["pareto"][1] == "yes"
+    assert "Properties of these answers (a mechanism may allow others)" in fa.explorer_page(comparison), "PS-DSF may have others"
     assert [f"alpha = {alpha:g}" in table.rows[0][3] for alpha in ALPHAS] == [True] * 3
 
 
