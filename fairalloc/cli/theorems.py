@@ -276,7 +276,7 @@ def _list(options: argparse.Namespace) -> None:
 def _status_word(item: Statement | Misprint) -> str:
     if isinstance(item, Misprint):
         return MISPRINT
-    return with_reading(item, on_record(item, everything(), again=False).status).replace(Status.IN_FLOATS, "in floating point")
+    return with_reading(item, on_record(item, everything(), again=False).status).replace("not decided: ", "")
 
 
 def _numbers(options: argparse.Namespace) -> None:
@@ -445,7 +445,7 @@ def _code(finding: Finding, claims: Mapping[str, ClaimTerms]) -> str:
 def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
     of = {paper: [one.status for name, one in findings.items() if statements[name].paper == paper] for paper in (*PAPERS, "own")}
     rows = [[paper, *(str(found.count(word)) for word in Status)] for paper, found in of.items() if found]
-    heads = ["in floating point" if word == Status.IN_FLOATS else word.value for word in Status]
+    heads = [word.removeprefix("not decided: ") for word in Status]
     return Grid("Statements by paper", ["paper", *heads], rows, right=range(1, 1 + len(heads)))
 
 
