@@ -30,7 +30,7 @@ class Status(StrEnum):
 
 
 MEANINGS = {
-    Status.PROVED: "by a proof in prose, which a second person has read; a claim about one case by exact arithmetic on it",
+    Status.PROVED: "by a proof in prose, which a second reader has checked; a claim about one case by exact arithmetic on it",
     Status.BY_MACHINE: "for all instances of the stated sizes (users x servers x resources)",
     Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim; its page has the code",
     Status.NOT_REFUTED: "in so many trials, which is no proof",
