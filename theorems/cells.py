@@ -82,6 +82,9 @@ MISREPORTED: Mapping[str, str] = {
 POOL = ("drf", "fds", "h-drf", "njc")
 """Mechanisms of one pool, of which every cell is about one server."""
 
+AT_TWO = ("alpha-fair", "fds")
+"""Mechanisms of which every cell is about their default, alpha = 2."""
+
 FLAT = {"nested-leximin": "drfh", "nested-nb": "nb", "h-drf": "drf"}
 """Mechanisms that share by groups, and whose answers they have without groups: every cell is about instances without."""
 

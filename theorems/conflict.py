@@ -44,7 +44,7 @@ from fairalloc.theorems.axioms import (
     looked_for,
 )
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import JOBS, Column, columns_of, evidence
+from fairalloc.theorems.cells import AT_TWO, JOBS, Column, columns_of, evidence
 from fairalloc.theorems.claims import ENDLESS
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.search.our_cells import known_cells
@@ -147,7 +147,7 @@ class Conflict:
         rows = [[name, *(found[axiom].symbol for axiom in self.axioms)] for name, found in self.mechanisms.items()]
         parts = zip(self.size, ("user", "server", "resource"), strict=True)
         most = joined([f"{count} {word}{'s' * (count > 1)}" for count, word in parts])
-        title = f"Instances of up to {most}: {KIND}"
+        title = f"Instances of up to {most}: {KIND}; {' and '.join(AT_TWO)} have alpha = 2"
         return Grid(title, ["mechanism", *self.axioms], rows, [LEGEND])
 
     @property

@@ -50,9 +50,9 @@ QUANTIFIED = {mark: known for known, mark in ANSWERS.items()} | {OF_A_METHOD: "f
 ASSUMED = (
     "Instances have at least two users without limits, and no idle server. Each user has one demand vector, the same on all "
     "servers. Weak sharing incentive assumes equal weights, bottleneck fairness one bottleneck resource, and the last two rows "
-    "one resource and one server. drf, fds and njc have one pool. Gavel's policies have jobs that report their rates and run on "
-    "one server at a time. If a mechanism allows several answers, a misreport pays only if the worst answer to it is better "
-    "than the best one to the truth."
+    "one resource and one server. drf, fds, h-drf and njc have one pool; alpha-fair and fds have alpha = 2. Gavel's policies "
+    "have jobs that report their rates and run on one server at a time. If a mechanism allows several answers, a misreport pays "
+    "only if the worst answer to it is better than the best one to the truth."
 )
 """What stands above the first table."""
 

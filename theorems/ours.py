@@ -18,7 +18,7 @@ from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import FAMILIES, JOBS, MISREPORTED, SCOPE, Column, scope
+from fairalloc.theorems.cells import AT_TWO, FAMILIES, JOBS, MISREPORTED, SCOPE, Column, scope
 from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
 from fairalloc.theorems.checkers.own import judge_of, routes
@@ -122,7 +122,8 @@ def _claim(column: Column, name: str, positive: bool) -> Statement | None:
     if (column.mechanism, reports) == ("ps-dsf", "tasks"):  # P's Algorithm I knows no limits
         made = about_mechanism(item, gaining_for_every_choice)
     key = key_of(column, name, positive)
-    text = f"{column} has {title}" + f" where {REPORTS.get(reports)} alone are misreported" * bool(reports)
+    text = f"{column}{', alpha = 2' * (column.mechanism in AT_TWO)} has {title}"
+    text += f" where {REPORTS.get(reports)} alone are misreported" * bool(reports)
     text += " where all demands are positive" * positive + "."
     more = {"printed": CASES.get(key), "mechanism": column.mechanism, "property": title, "reading": "ours"}
     return Statement(key, text, "ours", "all", made.trial, made.confirm, assumed, named.misreports, **more)  # type: ignore[arg-type]

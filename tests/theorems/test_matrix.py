@@ -11,15 +11,16 @@ from scipy.optimize import linprog
 
 from fairalloc.analysis.verdict import FOR_ALL, Verdict
 from fairalloc.cli import main
-from fairalloc.formulations import MECHANISMS
+from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance
 from fairalloc.models.examples.published import example
 from fairalloc.models.transformations.own_time import own_time
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import JOBS, LEGEND, MISREPORTED, SAME, SCOPE, Column, row_of, scope
+from fairalloc.theorems.cells import AT_TWO, JOBS, LEGEND, MISREPORTED, SAME, SCOPE, Column, row_of, scope
+from fairalloc.theorems.conflict import conflict
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
-from fairalloc.theorems.matrix import comparison, matrix, printed_tables, recorded_matrices, write_matrix
+from fairalloc.theorems.matrix import ASSUMED, comparison, matrix, printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.ours import OF_JOBS, ids_of, ours
 from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.printed import PRINTED
@@ -103,6 +104,15 @@ def test_a_cell_is_one_symbol(status, quantifier, symbol):
 def test_an_open_cell_says_how_many_cases_were_tried(trials, searched, note):
     finding = replace(found("not decided", trials), searched=searched)
     assert only_cell((about("lmmf", "envy-freeness"), finding)).note == note
+
+
+def test_cells_of_one_value_of_alpha_say_so():
+    """Below 1 neither has what its column says: K.3.3.fds.envy and K.3.3.fds.sharing."""
+    for name in AT_TWO:
+        assert mechanism(name).parameters["alpha"] == 2
+        assert ours()[f"ours.{name}.envy-freeness"].text == f"{name}, alpha = 2 has envy-freeness."
+    assert "alpha-fair and fds have alpha = 2" in ASSUMED
+    assert "alpha-fair and fds have alpha = 2" in conflict(["envy-freeness"], "2x1x1", trials=1).grid.title
 
 
 def test_conditions_stand_behind_the_symbol():
