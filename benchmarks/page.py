@@ -82,8 +82,8 @@ def _methods(summary: Summary) -> list[Section]:
         "Success: the method claims that it solved the case and the residual computed from the instance passes. Honesty: of the "
         "judged solves, the claim, solved or not, agrees with the residual. Wall and CPU time are measured around the method. "
         "The phases are those that the method reports. The last column counts the solves in which they do not add up to the "
-        "measured time. Times are medians over the solves that returned a point. Methods face different cases here: compare "
-        "them by mechanism."
+        "measured time. Times are medians over the solves that returned a point. A solve that was not asked after a failure "
+        "counts as a failure. Methods face different cases here: compare them by mechanism."
     )
     counts = {r.method: [str(r.cases), str(r.runs), percent(r.success), percent(r.honesty)] for r in summary.rows}
     rows = [[r.method, *counts[r.method], *times(r), r.peak, str(r.split_badly)] for r in summary.rows]

@@ -20,7 +20,7 @@ from rich.markup import escape
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.metrics import grouped
 from fairalloc.benchmarks.ranking import Rank, Ranking, ranking
-from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore, Record, RecordedRun
+from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.references import Reference, contradicts, distance_to, references
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
@@ -268,8 +268,10 @@ class Summary:
     def counts(self) -> str:
         """How much was measured, in a few words."""
         cases, repeats = ({getattr(r, field) for r in self.records} for field in ("case", "repeat"))
-        told = {"case": len(cases), "method": len(self.rows), "repeat": len(repeats), "solve": len(self.records)}
-        return ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in told.items())
+        skipped = sum(r.termination == SKIPPED for r in self.records)
+        told = {"case": len(cases), "method": len(self.rows), "repeat": len(repeats), "solve": len(self.records) - skipped}
+        text = ", ".join(f"{count:,} {what}{'s' * (count != 1)}" for what, count in told.items())
+        return text + (f", {skipped:,} not asked after a failure" if skipped else "")
 
     @property
     def limits(self) -> str:

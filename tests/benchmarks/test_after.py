@@ -31,6 +31,7 @@ def test_what_ran_out_of_time_is_not_asked_on_larger_cases(tmp_path):
     suite = climbing(3, 4, 5)
     summary = run(suite, tmp_path / "r.sqlite", methods=[napping], progress=False)
     assert [r.termination for r in summary.records] == ["time_limit", "skipped", "skipped"]
+    assert summary.counts.endswith(", 1 solve, 2 not asked after a failure"), "what was not asked is no solve"
     assert {r.message for r in summary.records[1:]} == {"not asked: it ran out of time or memory on the easier case c3"}
     again = run(suite, tmp_path / "r.sqlite", methods=[napping], progress=False)
     assert (again.before, again.added) == (3, 0)
