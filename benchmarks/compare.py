@@ -4,13 +4,13 @@
 2. A pair is what both have of one case's instance (by its fingerprint), mechanism, method and accuracy. Case names, code,
    versions and machines may differ; the versions and machines are stated.
 3. The ratio of a pair is the median cost now over the median cost before, both shifted as in means. A cost is processor seconds,
-   which other programs on the machine hardly change; a failure costs PENALTY times the larger of the two time limits.
+   which other programs on the machine hardly change; a failure costs PENALTY times the larger of the two time limits, and
+   what the smaller one would have ended is a failure. What was not asked after a failure has no pair.
 4. A method of a mechanism has the ratio of its two shifted geometric means over all its pairs, on FEWEST cases and more with a
    bootstrap interval over cases and repeats, and the chance of such a difference between equals, corrected for all of them
    (Benjamini and Hochberg).
 5. A ratio above the threshold with a chance of at most LEVEL is a loss, one below 1 / threshold a gain. A pair that was solved
-   before and is not now is a loss whatever its cost, the opposite a gain; times of one case decide nothing. Of a method that
-   is both the loss counts.
+   before and is not now is a loss whatever its cost, the opposite a gain; of both the loss counts. Times of one case decide none.
 6. Where wall time is TOO_BUSY times processor time in the median of a run, its machine was busy or its methods waited, and
    nothing is compared.
 """
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fairalloc.benchmarks import metrics
-from fairalloc.benchmarks.records import BenchmarkStore, Record, RecordedRun
+from fairalloc.benchmarks.records import SKIPPED, BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.arguments import Rule, checked
 from fairalloc.models.tables import Grid
@@ -190,7 +190,7 @@ def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun
         run = runs[-1 - back]
         wanted = set(run.keys)
         found = [record for record in store.records() if record.key in wanted]
-        return run, metrics.solves(found), run.unfinished(len(found))
+        return run, [r for r in metrics.solves(found) if r.termination != SKIPPED], run.unfinished(len(found))
 
 
 def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> list[str]:
@@ -203,8 +203,9 @@ def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> list
 
 
 def _costs(before: Sequence[Record], now: Sequence[Record]) -> list[metrics.Charged]:
-    failure = metrics.PENALTY * max(record.time_limit for record in (*before, *now))
-    sides = [[record.cpu if metrics.succeeded(record) else math.inf for record in side] for side in (before, now)]
+    least, *_, most = sorted(record.time_limit for record in (*before, *now))
+    failure, ended = metrics.PENALTY * most, 1 + 1.1 * least if least < most else math.inf  # by the smaller one, from outside
+    sides = [[r.cpu if metrics.succeeded(r) and r.wall <= ended else math.inf for r in side] for side in (before, now)]
     return [metrics.charged(costs, failure) for costs in sides]
 
 

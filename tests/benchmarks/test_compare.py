@@ -156,6 +156,16 @@ def test_a_failure_costs_a_multiple_of_the_limit_and_both_failing_is_no_change(t
     assert (same.ratio, same.verdict) == (1.0, "")
 
 
+def test_a_shorter_limit_and_what_was_not_asked_are_no_loss(tmp_path):
+    long = [row([40.0], "a", time_limit=60.0), row([0.1], "b", time_limit=60.0), row([0.1], "c", time_limit=60.0)]
+    short = [row([None], "a"), row([0.1], "b"), row([None], "c", termination="skipped")]
+    found = compared(tmp_path, long, short)
+    assert [(c.case, c.solved_before, c.verdict) for c in found.by_case] == [("a", 0, ""), ("b", 1, "")]
+    assert (found.regressed, found.unpaired) == (False, (1, 0))
+    back = compared(tmp_path / "back", short, long)
+    assert [c.verdict for c in (*back.by_method, *back.by_case)] == [""] * 3, "a longer limit is no gain"
+
+
 def test_solved_means_that_the_median_repeat_is_a_success(tmp_path):
     """Several threads may take more processor time than a failure costs, and of two repeats one may fail."""
     (change,) = compared(tmp_path, [row([40.0, 40.0])], [row([0.1, None])]).by_case
