@@ -147,4 +147,6 @@ def speedup_grid(summary: Summary) -> Grid | None:
         return None
     heads = ["mechanism", "family", "arcs", "ours", "s", "best of the others", "s", "times faster"]
     means = (f"{name}: {exp(np.log(values).mean()):.2g} times, at least {min(values):.2g}" for name, values in ratios.items())
-    return Grid("", heads, rows, [f"In the geometric mean of these cases, {'; '.join(means)}."], right=(2, 4, 6, 7))
+    only = [sum([*here] == [ours] for here in best.values()) for ours in (True, False)]
+    left = [f"Cases left out, since only one side has an answer: {only[0]} of this package, {only[1]} of the others."] * any(only)
+    return Grid("", heads, rows, [f"In the geometric mean of these cases, {'; '.join(means)}.", *left], right=(2, 4, 6, 7))

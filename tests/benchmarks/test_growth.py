@@ -48,6 +48,9 @@ def test_the_best_of_ours_is_compared_with_the_best_of_the_others():
     assert [row[-1] for row in grid.rows] == ["10", "2", "4"]
     assert [row[5] for row in grid.rows] == ["cvxpy:scs", "highs", "cvxpy:scs"]
     assert grid.notes[0].endswith("drfh: 4.3 times, at least 2.")
+    assert grid.notes[1].endswith("only one side has an answer: 1 of this package, 0 of the others.")
+    behind = speedup_grid(summary(exact=(0.1, 0.1, None, None), highs=(2.0, 0.2, 3.0, 9.0)))
+    assert behind.notes[1].endswith("0 of this package, 2 of the others."), "where ours fails no ratio says so"
     assert speedup_grid(summary(exact=(0.1, 0.1, 0.1, 0.1))) is None
     (table,) = growth_grids(made)
     assert [row[1] for row in table.rows] == ["cvxpy:scs", "exact", "highs"]
