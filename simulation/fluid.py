@@ -261,16 +261,15 @@ class _Fluid:
         place[:, machines > 0] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         return _Rates(who, answer.tasks / total, place, machines, {name: of(answer) for name, of in self.measures.items()})
 
-    @np.errstate(over="ignore")  # of turns beyond all times
     def _next(self, time: float, rates: _Rates) -> float:
         """When there will be another allocation, completed jobs apart."""
         coming, turn, leave = (
             times[times > time].min(initial=np.inf) for times in (self.workload.arrival, self.events.time, self.workload.leave)
         )
         if self.every is not None and (rates.part.any() or min(coming, turn, leave) < np.inf):  # else nothing runs any more
-            first = time if len(self.active) else max(time, coming)
-            turns = self.every * (np.floor(first / self.every) + np.arange(-1.0, 3.0))  # a quotient may be rounded
-            coming = turns[(turns > time) & (turns >= first)].min(initial=np.inf)
+            first = float(time if len(self.active) else max(time, coming))
+            turns = (self.every * (first // self.every + k) for k in (-1, 0, 1, 2))  # a quotient may be rounded
+            coming = min((turn for turn in turns if turn > time and turn >= first), default=np.inf)
         return float(min(coming, turn, leave))
 
     def _serve(self, time: float, following: float, rates: _Rates) -> float:
