@@ -155,6 +155,16 @@ def test_a_wasteful_point_with_two_empty_resources_is_seen():
     assert gaps(game, x).max() > 0.4
 
 
+@pytest.mark.parametrize(
+    ("part", "limit", "gap"), [(1, "inf", 0), (0.9, "inf", 0.1), (0.3, "inf", 0.7), (0.3, 0.625, 0.2), (2, "inf", 0.5)]
+)
+def test_levels_that_are_too_low_or_too_high_by_a_part(part, limit, gap):
+    """Two users halve a server: at 0.9 of the right price 0.1 is not paid, and nobody wants more than is left of its limit."""
+    game, x = Game(Instance([[1], [1]], [[1]], max_tasks=[limit, limit]), 2.0), np.array([0.5, 0.5])
+    right = recovered_prices(game, x, np.arange(1))
+    assert level_gap(game, x, part * right)[0] == pytest.approx(gap, abs=RECOVERED)
+
+
 def test_prices_are_hints_and_not_believed():
     game = planted_game(3, alpha=2.0)
     wrong = game.x * np.where(game.instance.arcs.server == 0, 0.5, 1.0)

@@ -194,6 +194,17 @@ def test_users_against_dedicated_clouds():
     assert found((0, 0, 0, 0), (0, 0, 0, 0), 0.0)["fewer"] == "cannot be compared"
 
 
+def test_users_against_dedicated_clouds_by_hand():
+    """Of twenty, five each: 0.9 -> 0.5, 0.9 -> 0.6, 0.4 -> 0.7 and 0.8 as before."""
+    one = a_day(0.5, users=users((0.5, 0.6, 0.7, 0.8)), alone=np.repeat((0.9, 0.9, 0.4, 0.8), 5).tolist())
+    found = measured("W.Fig9", {BEST: one}).by_label[BEST][0]
+    assert found.numbers["users with less than in a dedicated cloud"] == 0.5
+    assert found.numbers["users with more"] == 0.25
+    assert found.numbers["mean ratio, shared"] == pytest.approx(0.65)
+    assert found.numbers["mean ratio, dedicated"] == pytest.approx(0.75)
+    assert found.numbers["loss of a ratio, mean of these users"] == pytest.approx(0.35)
+
+
 def test_loads_are_those_of_the_variants():
     settings = {"hours": 24.0, "share": 1.0, "present": False, "machines": None}
     for load in (0.5, 1.1):
