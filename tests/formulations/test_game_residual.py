@@ -156,7 +156,7 @@ def test_a_wasteful_point_with_two_empty_resources_is_seen():
 
 
 @pytest.mark.parametrize(
-    ("part", "limit", "gap"), [(1, "inf", 0), (0.9, "inf", 0.1), (0.3, "inf", 0.7), (0.3, 0.625, 0.2), (2, "inf", 0.5)]
+    ("part", "limit", "gap"), [(1, None, 0), (0.9, None, 0.1), (0.3, None, 0.7), (0.3, 0.625, 0.2), (2, None, 0.5)]
 )
 def test_levels_that_are_too_low_or_too_high_by_a_part(part, limit, gap):
     """Two users halve a server: at 0.9 of the right price 0.1 is not paid, and nobody wants more than is left of its limit."""
