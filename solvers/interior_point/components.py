@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import ArrowSession, Result
-from fairalloc.solvers.method import Limits
+from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.running.warm_start import equal_partition
 
 MOST = 0.98
@@ -36,6 +37,9 @@ AIM = 0.25
 
 TIED = 1e-13
 """Levels that differ by less are one level: these components end in the same round."""
+
+USELESS = 1.0
+"""The error from which on a later round bounds its level by no more than twice that: who is fixed then is a guess."""
 
 Indices: TypeAlias = NDArray[np.intp] | slice
 """Some of the instance's, or all of them."""
@@ -173,9 +177,17 @@ class MaxMinSession(ArrowSession):
             self.components.parts(Round.first(self.instance))
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
-        """One round; what stays above ENOUGH, or the target of a round that is the only one, is "inaccurate", or late."""
+        """One round; what stays above ENOUGH, or the target of a round that is the only one, is "inaccurate", or late.
+
+        A later round whose error is USELESS ends the run, with the point before it.
+        """
         with self.phase("solve"):
             now = round or Round.first(self.instance)
             first = now.active.all()  # later rounds start from a worse point than the one that is there
             result = self.components.solve(now, self.limits, *([self.offer] if first else []))
-        return self.concluded(result, max(ENOUGH, self.components.target))
+        before = self.x
+        answer = self.concluded(result, max(ENOUGH, self.components.target))
+        if result.error >= USELESS and not first:
+            self.x = feasible(self.instance, before)
+            raise Stopped("inaccurate", f"a round ends with an error of {result.error:.1e}, so the rounds after it prove nothing")
+        return answer

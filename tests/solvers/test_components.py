@@ -107,3 +107,12 @@ def test_prices_of_one_island_prove_its_level_alone():
     found = solve(islands(1, 2, 3), item, METHOD)
     assert item.residual(found) <= 1e-2 * RESIDUAL
     assert item.residual(replace(found, round_prices=found.round_prices[:1])) > RESIDUAL
+
+
+def test_a_round_that_proves_nothing_is_the_last():
+    """Weights 1e12 apart: the 22 rounds took 1,292 Newton systems, and from the fifth on none bounded its level."""
+    given = solve(generators.weights(20, 4, 2, 0, decades=12), "drf-per-server", METHOD, trace=True)
+    assert given.termination == "inaccurate"
+    assert "a round ends with an error of" in given.message
+    assert given.iterations < 400
+    assert all(step["error"] < 1 for step in given.trace[:-1])
