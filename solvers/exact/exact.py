@@ -74,6 +74,8 @@ class ExactSession(HighsSession):
             return self._nested(self.mechanism)
         assert isinstance(self.mechanism, Leximin)
         rate = self.mechanism.exact_rate(self.original)
+        if len(rate) == len(self.arcs.user) and self.mechanism.several_rounds:
+            return self._filled(rate)
         return self._max_min(rate) if isinstance(self.mechanism, MaxMin) else self._leximin(rate)
 
     def _utilitarian(self) -> ExactSolution:
@@ -97,10 +99,29 @@ class ExactSession(HighsSession):
         rounds = []
         while None in levels:
             solution = self._round(rate, levels)
-            rounds.append(self._fixed(solution, rate, levels))
+            tasks, prices = self.arcs.tasks(self._x(solution)), self._duals(solution)[0]
+            rounds.append(self._fixed(self._level(solution), tasks, prices, rate, levels))
             for n in rounds[-1].users:
                 levels[n] = rounds[-1].level
         return ExactSolution(self._x(solution), tuple(rounds))
+
+    def _filled(self, rate: Rationals) -> ExactSolution:
+        """The same where no user has a choice of arcs: all rise until a row that they need is full, or all their tasks run."""
+        arcs, rounds, levels = self.arcs, list[ExactRound](), list[Fraction | None]([None] * len(rate))
+        left, rising = [Fraction(1)] * arcs.rows, list(arcs.loads([1 / r for r in rate]))
+        with self.phase("solve"):
+            while None in levels and self.limits.left:
+                room = [a / b if b else None for a, b in zip(left, rising, strict=True)]
+                most = [r * m for r, m, known in zip(rate, arcs.limits, levels, strict=True) if known is None and m is not None]
+                g = min([*most, *(v for v in room if v is not None)])
+                tasks = tuple((g if known is None else known) / r for known, r in zip(levels, rate, strict=True))
+                rounds.append(self._fixed(g, tasks, [Fraction(v == g) for v in room], rate, levels))
+                for n in rounds[-1].users:
+                    levels[n] = g
+                    for row, part in arcs.load[n]:
+                        left[row], rising[row] = left[row] - part * tasks[n], rising[row] - part / rate[n]
+        self.count(len(rounds))
+        return ExactSolution(tasks, tuple(rounds))
 
     def _nested(self, item: NestedMaxMin) -> ExactSolution:
         """The rounds of `NestedMaxMin.lp`: a node is fixed where the dual value of its row is positive.
@@ -130,10 +151,10 @@ class ExactSession(HighsSession):
             now = now.after(Tree.of(self.instance), np.isin(nodes, fixed), np.array(floors, dtype=float))
         return ExactSolution(self._x(solution), tuple(rounds))
 
-    def _fixed(self, solution: BasicSolution, rate: Rationals, levels: Sequence[Fraction | None]) -> ExactRound:
+    def _fixed(
+        self, level: Fraction, tasks: Rationals, prices: Sequence[Fraction], rate: Rationals, levels: Sequence[Fraction | None]
+    ) -> ExactRound:
         """Who is fixed: users at the level g whose price is positive, or who run all their tasks."""
-        level, tasks = self._level(solution), self.arcs.tasks(self._x(solution))
-        prices, _, _ = self._duals(solution)
         worth = [q / r for q, r in zip(self.arcs.cheapest(prices), rate, strict=True)]
         total = sum((y for y, known in zip(worth, levels, strict=True) if known is None), Fraction(0))
         scale = 1 / total if total else Fraction(0)  # prices that only users fixed before pay prove nothing new
