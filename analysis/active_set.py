@@ -37,7 +37,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf_tdm import TimeShared, time_shared
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, linear_program
 from fairalloc.solvers.game.equations import LevelEquations, levels_at
 
 UNUSED, FULL = 1e-7, 1e-5
@@ -156,8 +156,6 @@ def _supply(allocation: Allocation, where: Instance, side: int) -> Floats:
 
 def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, units: Floats) -> bool:
     """Whether some allocation of the active set with these tasks has everything strict."""
-    from scipy.optimize import linprog
-
     arcs, here, tasks = where.arcs, np.flatnonzero(active.arcs), allocation.tasks
     if np.any(~active.held & (tasks >= allocation.instance.max_tasks * (1.0 - STRICT))):
         return False
@@ -167,10 +165,10 @@ def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, unit
     above = [load[spare], -sp.eye_array(len(here)), load[full], -load[full]]
     count = [len(spare), len(here), len(full), len(full)]
     loosened = np.repeat([1.0, 1.0, 0.0, 0.0], count)  # by the largest slack that everything strict has
-    loose = linprog(
+    loose = linear_program(
         np.append(np.zeros(len(here)), -1.0),
-        A_ub=sp.hstack([sp.vstack(above), sp.csr_array(loosened[:, None])], format="csr"),
-        b_ub=np.repeat([1.0, 0.0, 1.0 + STRICT / 10.0, FULL - 1.0], count),
+        sp.hstack([sp.vstack(above), sp.csr_array(loosened[:, None])], format="csr"),
+        np.repeat([1.0, 0.0, 1.0 + STRICT / 10.0, FULL - 1.0], count),
         A_eq=sp.hstack([owner, sp.csr_array((where.N, 1))], format="csr"),
         b_eq=np.ones(where.N),
         bounds=[(0, None)] * len(here) + [(None, 1.0)],

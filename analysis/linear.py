@@ -84,11 +84,12 @@ def _highspy() -> Any:
 def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
     from fairalloc.solvers.backends.highs_session import pass_lp
 
-    highs = _highspy().Highs()
-    for name, value in {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9}.items():
+    highs, lp = _highspy().Highs(), LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf))
+    ours = {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9, "simplex_iteration_limit": lp.pivots}
+    for name, value in ours.items():
         highs.setOptionValue(name, value)
     with suppress(RuntimeError):  # HiGHS refuses large coefficients: then it has no status and no basis
-        pass_lp(highs, LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf)))
+        pass_lp(highs, lp)
     with highs_scheduler():
         highs.run()
     return highs

@@ -32,7 +32,7 @@ from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program, worst
 from fairalloc.models.tree import Tree, check_guarantees
 
 if TYPE_CHECKING:
@@ -88,8 +88,6 @@ class NestedNashBargaining(Mechanism):
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def residual(self, allocation: Allocation) -> float:
         """The bound at its own or else the best prices, or what a guarantee misses if more; inf without a user's tasks."""
-        from scipy.optimize import linprog
-
         instance = allocation.instance
         if not (allocation.has_point and np.all(allocation.tasks > 0)):
             return np.inf
@@ -106,8 +104,7 @@ class NestedNashBargaining(Mechanism):
         scale = np.abs(rows).max(axis=0).toarray().ravel()
         unit = 1.0 / np.where(scale > 0, scale, 1.0)
         cost = np.concatenate([total, instance.max_tasks[capped], -gamma]) * unit
-        tight = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
-        found = linprog(cost, A_ub=-(rows @ sp.diags_array(unit)), b_ub=-np.ones(len(user)), method="highs-ds", options=tight)
+        found = linear_program(cost, -(rows @ sp.diags_array(unit)), -np.ones(len(user)), TEN_DIGITS)
         least = 0.0 if found.x is None else float((rows @ (unit * found.x)).min())  # by so much less than 1 it is infeasible
         return worst([missed, float(cost @ found.x) / min(least, 1.0) - 1.0]) if least > 0 else np.inf
 

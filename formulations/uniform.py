@@ -19,7 +19,7 @@ from fairalloc.models.exact.rationals import monopoly
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.input.validation import if_distinct
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, frozen, worst
+from fairalloc.models.numbers import Floats, frozen, linear_program, worst
 from fairalloc.models.shares import gamma
 from fairalloc.models.transformations.own_time import own_time
 
@@ -83,11 +83,9 @@ def most_tasks(instance: Instance) -> Floats:
     if instance.single_variant and (own_time(instance) < 0).all():
         parts = instance.weights / instance.weights.sum()
         return frozen(np.minimum(parts * gamma(instance).sum(axis=1), instance.max_tasks))
-    from scipy.optimize import linprog
-
     scaled, unit = mechanism.canonical(mechanism.domain(instance))
     lp = mechanism.lp(scaled)
-    answer = linprog(-lp.cost, A_ub=lp.matrix, b_ub=lp.upper, method="highs-ds")
+    answer = linear_program(-lp.cost, lp.matrix, lp.upper)
     if not answer.success:
         return np.full(instance.N, np.inf)  # nothing is proved
     return frozen((scaled.arcs.owner @ answer.x) * unit)

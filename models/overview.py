@@ -15,7 +15,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, literal, without_rounding
+from fairalloc.models.numbers import Floats, linear_program, literal, without_rounding
 from fairalloc.models.tables import Grid
 
 HEAD = 20
@@ -86,8 +86,6 @@ class Overview(_Tables):
     @checked
     def alone(self, n: int) -> float:
         """The tasks that the user could run with all its servers for itself, side by side in the best mixture of its variants."""
-        from scipy.optimize import linprog
-
         if not 0 <= n < self.instance.N:
             raise InstanceError(f"the user is {n}, but users are numbered 0 to {self.instance.N - 1}")
         instance, arcs = self.instance, self.instance.arcs
@@ -97,7 +95,7 @@ class Overview(_Tables):
         else:
             load, unit = arcs.load[:, first:last].tocsr(), arcs.gamma[first:last]
             load = load[np.diff(load.indptr) > 0] * unit
-            total = -float(linprog(-unit, A_ub=load, b_ub=np.ones(load.shape[0]), method="highs-ds").fun)
+            total = -float(linear_program(-unit, load, np.ones(load.shape[0])).fun)
         return min(total, float(instance.max_tasks[n]))
 
     @checked

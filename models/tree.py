@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, linear_program
 from fairalloc.models.shares import global_dominant_share
 
 ENOUGH = 1e-7
@@ -74,8 +74,6 @@ def _check(tree: Tree) -> None:
 
 def _kept_part(tree: Tree, nodes: Sequence[int]) -> float:
     """The largest part, at most 1, of the guarantees of these nodes that can be kept together."""
-    from scipy.optimize import linprog
-
     instance, arcs = tree.instance, tree.instance.arcs
     if not nodes:
         return 1.0
@@ -86,5 +84,5 @@ def _kept_part(tree: Tree, nodes: Sequence[int]) -> float:
     sides = np.concatenate([np.ones(parts[0].shape[0]), instance.max_tasks[capped], np.zeros(len(nodes))])
     matrix = sp.hstack([sp.vstack(parts), sp.csr_array(last[:, None])], format="csr")
     cost = np.append(np.zeros(len(arcs)), -1.0)
-    found = linprog(cost, A_ub=matrix, b_ub=sides, bounds=[(0, None)] * len(arcs) + [(0, 1)], method="highs")
+    found = linear_program(cost, matrix, sides, bounds=[(0, None)] * len(arcs) + [(0, 1)])
     return float(found.x[-1]) if found.x is not None else 1.0

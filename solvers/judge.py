@@ -36,7 +36,7 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.numbers import Floats, linear_program, worst
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.solvers.exact.exact import Exact, in_rationals, solve_exactly, without_floors
 from fairalloc.solvers.lexicographic.rounds import solve_nested_rounds, solve_rounds
@@ -389,18 +389,14 @@ def _by_rounds(
 
 def reference_allocation(rule: Leximin | NestedMaxMin, instance: Instance, limits: Limits) -> Allocation | None:
     """The rule's allocation on its domain by SciPy's dual simplex, which no method uses, with prices; None where it fails."""
-    from scipy.optimize import linprog
-
     (scaled, unit), tolerance = rule.canonical(instance), limits.judging.reference_tolerance
 
     def solve(now: Any) -> tuple[Floats, Floats]:
         lp = rule.lp(scaled, now)
         rows, sides = sp.vstack([lp.matrix, -lp.matrix], format="csr"), np.concatenate([lp.upper, -lp.lower])
         given, bounds = np.isfinite(sides), np.column_stack([np.zeros(len(lp.most)), lp.most])
-        options: dict[str, Any] = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
-        options |= {"presolve": not lp.far_apart, "maxiter": lp.pivots}
-        options |= {"time_limit": limits.left} if limits.limited else {}
-        answer = linprog(-lp.cost, rows[given], sides[given], bounds=bounds, method="highs-ds", options=options)
+        facts: dict[str, Any] = {"bounds": bounds, "presolve": not lp.far_apart}
+        answer = linear_program(-lp.cost, rows[given], sides[given], tolerance, limits.left, **facts)
         if not answer.success:
             raise ArithmeticError(answer.message)
         dual = np.zeros(len(sides))

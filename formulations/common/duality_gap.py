@@ -16,12 +16,12 @@ import scipy.sparse as sp
 from fairalloc.formulations.common.tasks import costs_at
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
-from fairalloc.models.numbers import Floats, frozen, worst
+from fairalloc.models.numbers import Floats, frozen, linear_program, worst
 
 ENOUGH, FEW = 1e-9, 5_000
 """The bound on a free gain that is enough, and the arcs up to which a linear program looks for more."""
 
-OUT_OF_TIME = 1
+STOPPED = 1
 """The status of SciPy's linear programs at a limit."""
 
 
@@ -73,8 +73,6 @@ def free_gain(allocation: Allocation, marginal: Floats, gain: float) -> float:
 
 def _free_gain(allocation: Allocation) -> float:
     """The linear program, in gains t_n = u'_n / u_n - 1 and x'; inf where it fails."""
-    from scipy.optimize import linprog
-
     instance, arcs = allocation.instance, allocation.instance.arcs
     x = np.maximum(allocation.x, 0.0)
     u = arcs.owner @ x
@@ -85,7 +83,7 @@ def _free_gain(allocation: Allocation) -> float:
     most = np.concatenate([np.full(len(x), np.inf), instance.max_tasks / (u * part) - 1.0])
     rows = sp.hstack([load, sp.csr_array((load.shape[0], instance.N))], format="csr")
     bounds = np.column_stack([np.zeros(len(most)), most])
-    answer = linprog(-rise, rows, np.ones(load.shape[0]), own, np.ones(instance.N), bounds, method="highs-ds")
+    answer = linear_program(-rise, rows, np.ones(load.shape[0]), A_eq=own, b_eq=np.ones(instance.N), bounds=bounds)
     return float(-answer.fun) if answer.success else np.inf
 
 
@@ -94,21 +92,18 @@ def reference_prices(allocation: Allocation, marginal: Floats, seconds: float = 
 
     They are the dual optimum min sum p + sum z max_tasks  s.t.  load_a p + z_n >= a_n, by SciPy's dual simplex.
     """
-    from scipy.optimize import linprog
-
     instance, arcs = allocation.instance, allocation.instance.arcs
     capped = np.flatnonzero(np.isfinite(instance.max_tasks))
     unit = np.where(marginal > 0, marginal, 1.0)
     worth = sp.diags_array(1.0 / unit[arcs.user])
     matrix = sp.hstack([worth @ arcs.load.T, worth @ arcs.owner.T[:, capped]], format="csr")
     cost = np.concatenate([np.ones(instance.K * instance.R), instance.max_tasks[capped]])
-    options = {"time_limit": max(seconds, 1e-3)} if np.isfinite(seconds) else {}
     size = matrix.max(axis=0).toarray().ravel()
     for scale in (np.ones(len(cost)), np.where(size > 0, size, 1.0)):  # HiGHS leaves out entries below 1e-9
         columns = -matrix @ sp.diags_array(1.0 / scale)
-        answer = linprog(cost / scale, columns, -(marginal / unit)[arcs.user], method="highs-ds", options=options)
+        answer = linear_program(cost / scale, columns, -(marginal / unit)[arcs.user], seconds=seconds)
         if answer.success:
             return frozen((answer.x / scale)[: instance.K * instance.R].reshape(instance.K, instance.R))
-        if answer.status == OUT_OF_TIME:
+        if answer.status == STOPPED and seconds < np.inf:
             break
     return np.zeros((instance.K, instance.R))  # prices that prove nothing

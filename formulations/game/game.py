@@ -38,7 +38,7 @@ from fairalloc.formulations.game.residual import gaps
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import slack_of
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, frozen, is_vector
+from fairalloc.models.numbers import Floats, frozen, is_vector, linear_program
 
 
 def monopolies(instance: Instance) -> Floats:
@@ -48,8 +48,6 @@ def monopolies(instance: Instance) -> Floats:
 
 @lru_cache(maxsize=8)
 def _mixtures(instance: Instance) -> Floats:
-    from scipy.optimize import linprog
-
     arcs, result = instance.arcs, instance.arcs.gamma.copy()
     load = arcs.load.tocsc()
     pair = arcs.user * instance.K + arcs.server
@@ -58,7 +56,7 @@ def _mixtures(instance: Instance) -> Floats:
         if len(here) > 1:
             unit = arcs.gamma[here]
             rows = load[:, here].toarray()[arcs.server[here[0]] * instance.R :][: instance.R] * unit
-            result[here] = -linprog(-unit, A_ub=rows, b_ub=np.ones(instance.R), method="highs-ds").fun
+            result[here] = -linear_program(-unit, rows, np.ones(instance.R)).fun
     return frozen(result)
 
 

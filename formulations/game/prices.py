@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 
 SERVED_THRESHOLDS = (1e-10, 1e-7, 1e-4)
 """Below which y_ni a user counts as not served when prices are computed. Which small y_ni are rounding errors is unknown; the
@@ -56,8 +55,6 @@ def _least_violating(
     game: Any, i: int, served: Floats, y: Floats, log_g: Floats, satisfied: NDArray[np.bool_], allowed: NDArray[np.bool_]
 ) -> Floats:
     """(R,) kappa of server i, 0 for resources that are not allowed (R,); the other arrays are (A,)."""
-    from scipy.optimize import linprog
-
     w, served, y, log_g, satisfied, user = (
         part[game.arcs_of_servers[i]] for part in (game.w, served, y, log_g, satisfied, game.user)
     )
@@ -73,7 +70,7 @@ def _least_violating(
     own = user[:, None] == np.unique(user[satisfied])  # whose eta an arc has
     cost = np.concatenate([slack + served @ b, served @ own])
     rows, sides = -np.hstack([b, own]), -np.ones(len(b))
-    answer = linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=TEN_DIGITS)
+    answer = linear_program(cost, rows, sides, TEN_DIGITS)
     if answer.x is not None:
         with np.errstate(divide="ignore"):
             kappa[priced] = np.exp((np.log(np.maximum(answer.x[: priced.sum()], 0.0)) - scale) / game.beta[i])

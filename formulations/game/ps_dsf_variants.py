@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.feasibility import slack_of
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 
 FLOOR, ACCURACY = 1e-13, 0.02
 """The least tau that is tried, the rounding error of a sum of tasks; how much larger, relative, the residual may be than it
@@ -40,9 +40,6 @@ SURE, PAID = 1e-6, 1.0 - 1e-6
 
 OPEN = 1e4
 """A resource has no price where a price of 1 would make what is free of it worth this many times what (i) allows."""
-
-TEN_DIGITS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-"""The smallest tolerances that HiGHS takes, for SciPy's `linprog`."""
 
 
 def relative_gains(slack: Floats, w: Floats, total: Floats) -> Floats:
@@ -111,8 +108,6 @@ class OneServer:
 
     def prices(self, layer: ShareLayer, tau: float) -> Floats:
         """(R,) one p for all users of the layer who can have it together: c_n(p) = 1 for these, less for the others."""
-        from scipy.optimize import linprog
-
         result, own = np.zeros(self.w.shape[1]), np.isin(self.user, layer.needy)
         scale = self.w[own].max(axis=0)  # a price that these users do not pay may make a variant of others the cheapest
         scale = np.where(scale > 0, scale, self.w.max(axis=0))
@@ -132,7 +127,7 @@ class OneServer:
         sides = np.concatenate([np.zeros(len(columns)), np.full(excess.shape[0], tau), [1.0]])
         cost = np.concatenate([np.zeros(len(some)), -np.ones(len(layer.needy))])
         bounds = [(0.0, None)] * len(some) + [(0.0, 1.0)] * len(layer.needy)
-        answer = linprog(cost, A_ub=rows, b_ub=sides, bounds=bounds, method="highs-ds", options=TEN_DIGITS)
+        answer = linear_program(cost, rows, sides, TEN_DIGITS, bounds=bounds)
         if answer.x is not None:
             result[some] = np.maximum(answer.x[: len(some)], 0.0) / scale
         return result

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 from fairalloc.models.tree import Tree
 
 NOTHING = 1e-6
@@ -92,8 +92,6 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
 
 def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[Floats, Floats]:
     """(G + N,) the w, at most `most`, and (N,) the z that prove most at prices: max w worth - z max_tasks."""
-    from scipy.optimize import linprog
-
     q = cheapest(tree.instance, np.maximum(prices, 0.0))
     capped = np.isfinite(tree.instance.max_tasks)
     free = tree.groups.members @ ((q <= 0) & ~capped) > 0  # a user pays nothing, so its nodes are worth nothing
@@ -107,8 +105,7 @@ def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[F
     most = np.minimum(most, LARGEST) if capped.any() else most
     bounds = np.column_stack([np.zeros(len(cost)), np.append(most[nodes], np.full(len(limited), np.inf))])
     matrix = sp.diags_array(1.0 / unit) @ sp.hstack([used, slack], format="csr")
-    options = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), 1e-10)
-    found = linprog(cost, A_ub=matrix, b_ub=q / unit, bounds=bounds, method="highs-ds", options=options)
+    found = linear_program(cost, matrix, q / unit, TEN_DIGITS, bounds=bounds)
     if found.x is None:
         return w, z
     own = np.maximum(found.x[: len(nodes)], 0.0)

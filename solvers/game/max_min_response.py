@@ -13,8 +13,7 @@ comes to b_n. The y of the last program are max-min fair.
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 from fairalloc.solvers.game.session import ServerArrays
 
 PRICED = 1e-7
@@ -23,8 +22,6 @@ PRICED = 1e-7
 
 def max_min_response(server: ServerArrays, b: Floats) -> tuple[Floats, Floats]:
     """The server's max-min fair y (m,), and the level (R,) at which each resource first had a price, else inf."""
-    from scipy.optimize import linprog
-
     users, first, place = np.unique(server.user, return_index=True, return_inverse=True)
     phi, most, have = server.phi[first], server.most[first], b[first]
     size, R = len(server.user), server.w.shape[1]
@@ -36,15 +33,14 @@ def max_min_response(server: ServerArrays, b: Floats) -> tuple[Floats, Floats]:
         done = np.flatnonzero(~np.isnan(fixed))
         rises = sp.hstack([-owner[active], sp.csr_array(phi[active][:, None])], format="csr")
         kept = sp.hstack([owner[done], sp.csr_array((len(done), 1))], format="csr")
-        answer = linprog(
+        answer = linear_program(
             np.append(np.zeros(size), -1.0),
-            A_ub=sp.vstack([load, rises], format="csr"),
-            b_ub=np.concatenate([np.ones(R), phi[active] * have[active]]),
+            sp.vstack([load, rises], format="csr"),
+            np.concatenate([np.ones(R), phi[active] * have[active]]),
+            TEN_DIGITS,
             A_eq=kept,
             b_eq=fixed[done],
             bounds=[(0.0, None)] * size + [(0.0, float(most[active].min()))],
-            method="highs-ds",
-            options=TEN_DIGITS,
         )
         if answer.x is None:  # by rounding: what is fixed does not fit any more
             break

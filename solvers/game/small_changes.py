@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 
-from fairalloc.formulations.game.ps_dsf_variants import TEN_DIGITS
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 from fairalloc.solvers.game.central_path import CentralPathPoint
 from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, linear_in_price
 
@@ -103,12 +102,9 @@ class SmallChanges:
 
     def solve(self, seconds: float) -> tuple[Floats, Floats] | None:
         """Steps 1 and 2: the new y (A,) and k (K, R); None where there is no answer."""
-        from scipy.optimize import linprog
-
         program = self._program()
-        options = TEN_DIGITS | ({"time_limit": seconds} if np.isfinite(seconds) else {})
         for method in ("highs-ds", "highs-ipm"):  # one may meet numerical trouble where the other does not
-            answer = linprog(**program, method=method, options=options)
+            answer = linear_program(**program, tolerance=TEN_DIGITS, seconds=seconds, method=method)
             if answer.x is not None:
                 return self._moved(answer.x)
         return None
@@ -127,9 +123,9 @@ class SmallChanges:
         upper = np.concatenate([room, self.rise, np.full(len(limited), np.inf)])
         same = hstack([-UNIT * eye_array(N), csr_array((N, Q + len(limited)))])
         return {
-            "c": COST * np.concatenate([weights.e[arcs] - loads.T @ k, UNIT * moves]),
-            "A_ub": block_array([[None, -change], [loads[~full], None]], format="csr"),
-            "b_ub": np.concatenate([at.excess[arcs] / UNIT, np.ones(np.count_nonzero(~full))]),
+            "cost": COST * np.concatenate([weights.e[arcs] - loads.T @ k, UNIT * moves]),
+            "rows": block_array([[None, -change], [loads[~full], None]], format="csr"),
+            "sides": np.concatenate([at.excess[arcs] / UNIT, np.ones(np.count_nonzero(~full))]),
             "A_eq": block_array([[tasks, same], [loads[full], None]], format="csr"),
             "b_eq": np.ones(N + np.count_nonzero(full)),
             "bounds": np.column_stack([np.append(np.zeros(A), lower / UNIT), np.append(np.full(A, np.inf), upper / UNIT)]),

@@ -162,10 +162,10 @@ class PieceProgram:
         rows, places, data = zip(*((row, k, v) for k, entry in enumerate(self.entries) for row, v in entry.items()), strict=True)
         matrix = sp.csc_array((as_floats(data), (rows, places)), shape=(len(sides), len(self.columns)))
         most, cost = as_floats([column.upper for column in self.columns]), as_floats([column.cost for column in self.columns])
-        highs = highspy.Highs()
-        for option, value in {**SILENT, "primal_feasibility_tolerance": 1e-9}.items():
+        highs, lp = highspy.Highs(), LP(cost, matrix, lower * scale, sides * scale, most * scale)
+        for option, value in {**SILENT, "primal_feasibility_tolerance": 1e-9, "simplex_iteration_limit": lp.pivots}.items():
             highs.setOptionValue(option, value)
-        pass_lp(highs, LP(cost, matrix, lower * scale, sides * scale, most * scale))
+        pass_lp(highs, lp)
         with highs_scheduler():
             highs.run()
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:

@@ -10,6 +10,7 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.models.examples import generators
+from fairalloc.models.numbers import linear_program
 from tests import far_apart
 
 EACH = 6
@@ -117,7 +118,7 @@ def test_a_user_gives_way_where_the_one_below_it_runs_nothing():
     assert fa.solve(one, "tsf").tasks == pytest.approx(exact.tasks, rel=far_apart.WRONG)
 
 
-@pytest.mark.parametrize("method", [None, "highs"])
+@pytest.mark.parametrize("method", [None, "highs", "cvxpy:highs", "pyomo:highs"])
 def test_numbers_far_apart_do_not_keep_a_simplex_method_for_ever(method):
     """Dual simplex takes millions of iterations here, in a method and in the reference of the judge."""
     one = generators.weights(100, 10, 3, 1, decades=8)
@@ -129,4 +130,25 @@ def test_numbers_far_apart_do_not_keep_a_simplex_method_for_ever(method):
         assert fa.certify(given)
     else:
         assert given.termination == "iteration_limit"
-        assert given.iterations < 100_000
+        assert (given.iterations or 0) < 100_000
+
+
+def test_every_linear_program_has_a_limit_of_iterations():
+    """SciPy's are called in one place, and who makes a HiGHS object sets its limit."""
+    files = {
+        path: path.read_text()
+        for room in ("models", "formulations", "solvers", "analysis")
+        for path in (ROOT / room).rglob("*.py")
+    }
+    assert [path.name for path, text in files.items() if "import linprog" in text] == ["numbers.py"]
+    made = [path.name for path, text in files.items() if ".Highs()" in text and "simplex_iteration_limit" not in text]
+    assert made == []
+    assert linear_program([-1, -1], np.eye(2), [1, 1]).fun == -2
+
+
+def test_a_linear_program_that_needs_too_many_iterations_has_no_answer(monkeypatch):
+    monkeypatch.setattr("fairalloc.models.numbers.PIVOTS", 0)
+    one = generators.generic(6, 3, 2, 1)
+    rows = one.arcs.load
+    answer = linear_program(-np.ones(one.A), rows, np.ones(rows.shape[0]), presolve=False)
+    assert (answer.success, answer.x) == (False, None)
