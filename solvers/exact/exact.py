@@ -326,7 +326,7 @@ class Exact(Method):
             solution = session.answer()
         finally:  # whatever ends it, the point of HiGHS goes back to the units of the user
             session.x, session.last_prices = session.x * session.unit[instance.arcs.user][: len(session.x)], None
-        session.x_exact = solution.x
+        session.x_exact, session.inaccurate = solution.x, False  # whatever HiGHS said of the bases
         with session.phase("read"):
             return np.array(solution.x, float), np.array(solution.prices, float).reshape(-1, instance.K, instance.R)
 

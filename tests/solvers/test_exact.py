@@ -253,6 +253,12 @@ def test_a_basis_that_fails_keeps_the_floating_point(monkeypatch):
     assert str(failure) == "drfh: not certified: the basis could not be certified: in this test"
 
 
+def test_what_highs_says_of_a_basis_is_not_said_of_the_rational_answer(monkeypatch):
+    monkeypatch.setattr("fairalloc.solvers.backends.highs_session.HighsSession._termination", lambda _: "inaccurate")
+    answer = solve(WANG, "drfh", "exact")
+    assert (answer.termination, answer.tasks_exact) == ("optimal", (10, 10))
+
+
 def test_an_interrupt_leaves_the_point_in_the_units_of_the_user_and_says_so(monkeypatch):
     """HiGHS computes in canonical units; PS-DSF's point is that of `continuation`, which had swallowed the interrupt."""
 
