@@ -106,7 +106,9 @@ def judged(
         return _of_each_user(mechanism, result, limits)
     if user is None or user <= enough or limits is None or known.not_judged:
         return result
-    if accuracy is not None and (result.termination != "optimal" or result.residual > promised(accuracy)):
+    if accuracy is not None and (
+        result.termination != "optimal" or (result.x_exact is None and result.residual > promised(accuracy))
+    ):
         return result
     each = user_error(mechanism, known.proof or allocation, enough, limits, errors)
     return _noted(result, each, enough) if accuracy is not None else result.noted(user_error=each.error)

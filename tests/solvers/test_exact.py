@@ -75,6 +75,8 @@ def test_users_without_a_choice_of_arcs_are_filled_in_rationals():
     one = generators.weights(30, 8, 3, 1, decades=12)
     given = solve(one, "drf-per-server", "exact")
     assert given.iterations <= 24
+    assert given.residual > 1e-6, "what its rounding leaves"
+    assert given.user_error == 0
     assert certify(given)
     for small in (generators.finite(9, 1, 3, 1), generators.tied(9, 1, 3, 3), STUCK_AT_A_LIMIT):
         rate, session = mechanism("lmmf").exact_rate(small), ExactSession(mechanism("lmmf"), small, Limits())
