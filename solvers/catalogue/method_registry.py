@@ -1,6 +1,6 @@
 """The methods that there are, every one in the lists `methods` of the sub-rooms' files; and the order in which they are asked.
 
-That is one list, and a threshold for max-min fairness. Against the fastest method of each of 282 cases (docs/PERFORMANCE.md,
+That is one list, with two exceptions for max-min fairness. Against the fastest method of each of 282 cases (docs/PERFORMANCE.md,
 "Which method is asked") the first that claims takes 1.03 times as long in the geometric mean.
 """
 
@@ -51,10 +51,16 @@ Methods that are not in the list follow by name.
 
 
 def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
-    """The ids of methods, first those to be asked first; a game's order is one for all sizes, so its answer does not jump."""
-    large = isinstance(mechanism, Leximin) and instance is not None and instance.A >= MANY
+    """The ids of methods, first those to be asked first; a game's order is one for all sizes, so its answer does not jump.
+
+    Where users have no choice of arcs and filling in floating point is not enough, nothing but filling in rationals is.
+    """
     first, *others = ORDER
-    return tuple(dict.fromkeys((first, "interior-point", *others))) if large else tuple(ORDER)
+    if not isinstance(mechanism, Leximin) or instance is None:
+        return tuple(ORDER)
+    filled = mechanism.several_rounds and (domain := mechanism.domain(instance)).A == domain.N
+    then = ("exact",) if filled else ("interior-point",) if instance.A >= MANY else ()
+    return tuple(dict.fromkeys((first, *then, *others)))
 
 
 def _discover() -> dict[str, Method]:
