@@ -45,7 +45,11 @@ class PerServer(Leximin):
 
 
 def pairs(instance: Instance) -> Instance:
-    """Every eligible (user, server) pair as a user that may use that server only."""
+    """Every eligible (user, server) pair as a user that may use that server only, made once for an instance."""
+    return instance.once("pairs of users and servers", lambda: _pairs(instance))
+
+
+def _pairs(instance: Instance) -> Instance:
     for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
         raise NotApplicable(f"drf-per-server knows no limits across servers, but user {instance.users[n]!r} has max_tasks")
     one_vector(instance, "drf-per-server")

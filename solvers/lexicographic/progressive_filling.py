@@ -166,6 +166,7 @@ class ProgressiveFilling(Method):
     id = "progressive-filling"
     kind = "exact"
     session = Filling
+    anytime = True
     at_once = True
     canonical = False  # only ratios of like quantities are compared, so levels can be told in the user's units
 

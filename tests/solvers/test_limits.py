@@ -483,6 +483,15 @@ def test_after_a_method_ran_out_of_time_those_with_a_point_at_any_time_come_next
     assert tried == ["late", "quick"]
 
 
+def test_filling_is_asked_under_a_tight_limit_too(monkeypatch):
+    """It takes milliseconds; 6,000 pairs of users and servers had no point after 2 s, as other methods were preferred."""
+    monkeypatch.setattr(dispatch, "LARGE", 1)
+    monkeypatch.setattr(dispatch, "TIGHT", 1e6)
+    assert solve(WANG, "drf-per-server", time_limit=60).method == "progressive-filling"
+    item = mechanism("drf-per-server")
+    assert item.domain(WANG) is item.domain(WANG), "nine times in a call, each as long as the filling"
+
+
 def test_solvers_of_the_user_are_looked_for_only_where_they_are_needed(monkeypatch):
     """That imports CVXPY and Pyomo, which takes longer than h-drf, whose method is the only one."""
     monkeypatch.setattr("fairalloc.solvers.catalogue.installed._of_cvxpy", lambda: pytest.fail("looked for"))
