@@ -28,6 +28,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.marginal import Marginals, OwnPart, Utility
@@ -38,7 +39,7 @@ from fairalloc.formulations.game.residual import gaps
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.feasibility import slack_of
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, frozen, is_vector, linear_program
+from fairalloc.models.numbers import TEN_DIGITS, Floats, frozen, is_vector, linear_program
 
 
 def monopolies(instance: Instance) -> Floats:
@@ -48,16 +49,15 @@ def monopolies(instance: Instance) -> Floats:
 
 @lru_cache(maxsize=8)
 def _mixtures(instance: Instance) -> Floats:
-    arcs, result = instance.arcs, instance.arcs.gamma.copy()
-    load = arcs.load.tocsc()
-    pair = arcs.user * instance.K + arcs.server
-    order = np.argsort(pair, kind="stable")
-    for here in np.split(order, np.flatnonzero(np.diff(pair[order])) + 1):
-        if len(here) > 1:
-            unit = arcs.gamma[here]
-            rows = load[:, here].toarray()[arcs.server[here[0]] * instance.R :][: instance.R] * unit
-            result[here] = -linear_program(-unit, rows, np.ones(instance.R)).fun
-    return frozen(result)
+    arcs, load = instance.arcs, instance.arcs.load.tocsc()
+    _, pair = np.unique(arcs.user * instance.K + arcs.server, return_inverse=True)
+    best = np.zeros(pair.max() + 1)
+    np.maximum.at(best, pair, arcs.gamma)
+    row = np.repeat(pair, np.diff(load.indptr)) * instance.R + load.indices % instance.R  # each pair has a server of its own
+    own = sp.csc_array((load.data, row, load.indptr), shape=(len(best) * instance.R, len(arcs))) @ sp.diags_array(arcs.gamma)
+    part = arcs.gamma / best[pair]
+    y = linear_program(-part, own, np.ones(own.shape[0]), TEN_DIGITS).x
+    return frozen((best * np.bincount(pair, part * y))[pair])
 
 
 class Game:
