@@ -174,5 +174,5 @@ def linear_program(
 
     options = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
     options |= {"maxiter": PIVOTS * sum(rows.shape), "presolve": others.pop("presolve", True)}
-    options |= {"time_limit": max(seconds, 1e-3)} if seconds < math.inf else {}
+    options |= {"time_limit": max(seconds, 0.0)} if seconds < math.inf else {}
     return linprog(cost, A_ub=rows, b_ub=sides, method=method, options=options, **others)
