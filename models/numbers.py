@@ -16,9 +16,6 @@ from fairalloc.models.errors import InstanceError, require, shown
 
 Floats: TypeAlias = NDArray[np.float64]
 
-PIVOTS = 4
-"""The most simplex iterations for each row and column: measured were up to 0.8, and no end where numbers are far apart."""
-
 TEN_DIGITS = 1e-10
 """The smallest tolerance that HiGHS takes."""
 
@@ -157,6 +154,11 @@ def literal(value: Fraction) -> int | float | str:
     return number if Fraction(repr(number)) == value else str(value)
 
 
+def pivots(rows: int, columns: int) -> int:
+    """The most simplex iterations; measured were up to 0.8 for each row and column, and no end where numbers are far apart."""
+    return 100 + 4 * (rows + columns)
+
+
 def linear_program(
     cost: Any, rows: Any, sides: Any, tolerance: float = 1e-7, seconds: float = math.inf, method: str = "highs-ds", **others: Any
 ) -> Any:
@@ -173,6 +175,6 @@ def linear_program(
     from scipy.optimize import linprog
 
     options = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
-    options |= {"maxiter": PIVOTS * sum(rows.shape), "presolve": others.pop("presolve", True)}
+    options |= {"maxiter": pivots(*rows.shape), "presolve": others.pop("presolve", True)}
     options |= {"time_limit": max(seconds, 0.0)} if seconds < math.inf else {}
     return linprog(cost, A_ub=rows, b_ub=sides, method=method, options=options, **others)

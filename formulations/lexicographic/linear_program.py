@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.common.tasks import by_user, pyomo_full
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import PIVOTS, Floats
+from fairalloc.models.numbers import Floats, pivots
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -94,7 +94,7 @@ class LP:
     @property
     def pivots(self) -> int:
         """Iterations that a simplex method may take."""
-        return PIVOTS * int(sum(self.matrix.shape))
+        return pivots(*self.matrix.shape)
 
 
 def program_as_lp(instance: Instance, cost: Floats, rows: sp.csr_array, lower: Floats) -> LP:

@@ -13,7 +13,7 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import PIVOTS, Floats
+from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import solver_options
 from fairalloc.solvers.running.threads import highs_scheduler
@@ -165,7 +165,7 @@ class CvxpySession(ModelSession):
         with self.phase("compile"):
             data, chain, inverse = self._compile(options)
         if self.solver == "HIGHS" and not self.mechanism.integer:
-            options = {"simplex_iteration_limit": PIVOTS * sum(data["A"].shape), **options}
+            options = {"simplex_iteration_limit": pivots(*data["A"].shape), **options}
         if self.limits.limited and self.solver in TIME_OPTION:
             options[TIME_OPTION[self.solver]] = self.limits.left
         with self.phase("solve"), self.logged(), highs_scheduler() if threads else nullcontext():

@@ -15,7 +15,7 @@ from fairalloc.formulations.common.tasks import server_resources
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.numbers import PIVOTS, Floats
+from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.backends.cvxpy import ModelMethod, ModelSession
 from fairalloc.solvers.backends.highs_session import check_highs_options
 from fairalloc.solvers.options import Accuracy, solver_options
@@ -84,7 +84,7 @@ class PyomoHighs(PyomoSession):
             solver.config.raise_exception_on_nonoptimal_result = False
             ours = {"threads": self.limits.threads or 1, "output_flag": self.limits.log}
             if not self.mechanism.integer:
-                ours["simplex_iteration_limit"] = PIVOTS * (self.model.nconstraints() + self.model.nvariables())
+                ours["simplex_iteration_limit"] = pivots(self.model.nconstraints(), self.model.nvariables())
             meant = solver_options("HIGHS", self.limits.accuracy)
             solver.config.solver_options = {**ours, **meant, **self.limits.solver_options}
             solver.set_instance(self.model)
