@@ -317,6 +317,8 @@ def test_pods_are_placed_by_gpu_type(tmp_path):
     assert jobs.duration.tolist() == [40.0, 50.0]
     assert jobs.eligible.tolist() == [[True, True], [False, True]]
     assert made.left_out["pods that fit on no node of their GPU types"] == 1
+    at_once = write(tmp_path / "o.csv", PODS + "a,1000,512,0,0,,LS,Running,100,100,100\n")
+    assert alibaba_pods(nodes=nodes, pods=at_once).workload.duration.tolist() == [1.0], "times are whole seconds"
     with pytest.raises(InstanceError, match=r"the pod in line 2 of .* is created at 100 s and deleted at 60 s"):
         alibaba_pods(nodes=nodes, pods=write(tmp_path / "q.csv", PODS + "a,1000,512,1,500,,LS,Running,100,60,110\n"))
     with pytest.raises(InstanceError, match="has 0 columns 'deletion_time'"):
