@@ -128,7 +128,7 @@ class TaskState:
         self._freed = np.array(sorted(freed), dtype=np.intp)
         self._only = min(freed) if len(freed) == 1 and not new else None
         self._open = self.waits.nonzero()[0]
-        self._open_sizes = self._columns[:, self._open]
+        self._open_sizes = self._columns.take(self._open, axis=1)
         if self._only is None:
             sizes, room = self._open_sizes[:, :, None], self.room[:, self._freed]
             waiting = self._within(self._open[:, None], sizes, self._freed, room).sum(axis=1)
@@ -165,7 +165,7 @@ class TaskState:
             self._machines = self._machines[kept]
             self._fewest = self._machines.min(initial=AT_ONCE)
         gone: list[int] = self._open[~kept].tolist()
-        self._open, self._open_sizes = self._open[kept], self._columns[:, self._open[kept]]
+        self._open, self._open_sizes = self._open[kept], self._columns.take(self._open[kept], axis=1)
         return gone
 
     def _within(self, shapes: Any, sizes: Any, servers: Any, room: NDArray[np.int64]) -> NDArray[np.bool_]:
