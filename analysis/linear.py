@@ -17,7 +17,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import NotInstalled
+from fairalloc.models.errors import NotInstalled, fault
 from fairalloc.models.exact.rationals import as_flint, as_fraction, exact_arcs
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
@@ -76,8 +76,7 @@ def _highspy() -> Any:
     try:
         import highspy
     except Exception as error:  # whatever its import raises
-        said = " ".join(str(error).split())
-        raise NotInstalled(f"a linear program needs highspy, which cannot be imported: {type(error).__name__}: {said}") from None
+        raise NotInstalled(f"a linear program needs highspy, which cannot be imported: {fault(error)}") from None
     return highspy
 
 

@@ -86,8 +86,6 @@ def judged(
     if not mechanism.has_residual:
         result = _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
         return result if limits is None else _of_each_user(mechanism, result, limits)
-    if accuracy is not None and allocation.termination == "unbounded":  # no answer takes more than the capacities
-        allocation = allocation.noted(termination="error", message="its solver calls a bounded model unbounded")
     own, errors = mechanism.measured(allocation)
     promise = promised(accuracy) if accuracy is not None and errors is None else 0.0  # users' errors may need better prices
     known = _with_reference(mechanism, allocation, own, limits or Limits(), reference, promise)

@@ -452,6 +452,8 @@ class Method(ABC):
                 point, said = near, [message, "its last point was infeasible and is scaled down"]
         if termination == "infeasible" and mechanism.has_residual:
             termination, said = "inaccurate", [UNFOUNDED, *said]
+        if termination == "unbounded" and mechanism.has_residual:  # no answer takes more than the capacities
+            termination, said = "error", ["its solver calls a bounded model unbounded", *said]
         return session.as_answer(point, session.last_prices, termination, "; ".join(filter(None, said)))
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, fault, shown
 from fairalloc.models.numbers import Floats
 
 GRID, SMALLEST = 400, 1e-6
@@ -169,8 +169,7 @@ def _tried(function: Function, z: Floats, whose: str, name: str, failed: str) ->
         with np.errstate(all="ignore"):
             made = np.array(function(z.copy()), dtype=float)
     except Exception as error:
-        said = failed.format(f"{type(error).__name__}: {' '.join(str(error).split())}")
-        raise InstanceError(f"the utility of {whose}: {said}") from error
+        raise InstanceError(f"the utility of {whose}: {failed.format(fault(error))}") from error
     if made.shape != z.shape:
         raise InstanceError(f"the utility of {whose}: its {name} made shape {made.shape} of shares of shape {z.shape}")
     return made

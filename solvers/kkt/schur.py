@@ -207,10 +207,15 @@ def _dense_product(loads: BlockLoads, scaled: Floats, kind: Any, users: Chosen, 
     """(K R, K R) the part of some users, added to a matrix where there is one; the lower triangle of a symmetric one."""
     more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
     left = loads.coupling(scaled, kind, users).T
-    if not isinstance(loads, ArcLoads) or loads.charges is None:
+    if (charging := _charging(loads)) is None:
         return blas("syrk", kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return]
-    right = loads.charging.coupling(scaled, kind, users).T
+    right = charging.coupling(scaled, kind, users).T
     return blas("gemm", kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
+
+
+def _charging(loads: BlockLoads) -> ArcLoads | None:
+    """The arcs with what they are charged as loads; None where that is their loads, so that the matrix is symmetric."""
+    return loads.charging if isinstance(loads, ArcLoads) and loads.charges is not None else None
 
 
 def _scaled(loads: BlockLoads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
@@ -286,9 +291,8 @@ def _check_finite(*numbers: Floats) -> None:
 
 def _product(loads: BlockLoads, scaled: Floats) -> sp.bsr_array:
     """(K R, K R) -B F^-1 C^T from the weights of the coupling (A,)."""
-    coupling = loads.sparse_coupling(scaled)
-    charged = coupling if not isinstance(loads, ArcLoads) or loads.charges is None else loads.charging.sparse_coupling(scaled)
-    return coupling.T @ -charged
+    coupling, charging = loads.sparse_coupling(scaled), _charging(loads)
+    return coupling.T @ -(coupling if charging is None else charging.sparse_coupling(scaled))
 
 
 def _guarded(blocks: Floats, head: "Elimination", guard: float) -> Floats:
