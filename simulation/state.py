@@ -26,16 +26,16 @@ CLOSE = 1e-9  # H(i, l) that differ by less are compared in rationals
 AT_ONCE = 64  # starts after which machines with room are counted, at most
 NOWHERE = -1  # the machine of a task that no machine has room for
 DOWN = -1  # the room of a machine that is down: less than any task takes
+BARRED = frozen(np.array([np.inf, 0.0]))  # what is added to H(i, l) where there is no room, and where there is
 
 
 @dataclass(slots=True, eq=False)
 class Hosts:
-    """Machines, ascending, while tasks only start: whether each has room for a task of one shape, and H(i, l), if asked for.
+    """All machines while tasks only start: whether each has room for a task of one shape, and H(i, l), if asked for.
 
     H(i, l) is inf where there is no room. `seen` of the tasks that started are taken into account.
     """
 
-    servers: NDArray[np.intp]
     has_room: NDArray[np.bool_]
     seen: int
     fitness: Floats | None = None
@@ -85,9 +85,9 @@ class TaskState:
         self.allowed = frozen(fitting[first] & within)
         self._any_placed = bool(np.any(self.allowed != within))  # where it is small enough is not all
         self.size: list[list[int]] = self.sizes.tolist()
-        self._columns = np.ascontiguousarray(self.sizes.T)
-        self.server_class, self._every = cluster.server_class, np.arange(len(cluster.server_class))
-        self.room = np.ascontiguousarray(self.capacities[self.server_class].T)
+        self._columns = np.ascontiguousarray(self.sizes.T.astype(float))
+        self.server_class = cluster.server_class
+        self.room = np.ascontiguousarray(self.capacities[self.server_class].T.astype(float))
         self.room[:, ~events.up_at(-1.0, len(self.server_class))] = DOWN
         self._cell: Any = self.room.data  # single numbers of it, without an array for each
         total = cluster.counts.astype(object) @ self.capacities.astype(object)
@@ -119,21 +119,21 @@ class TaskState:
 
     def fits(self, shape: int, server: int) -> bool:
         """Whether a machine has room for a task of a shape, and may run it."""
-        may = bool(self.allowed[shape, self.server_class[server]])
+        may = not self._any_placed or bool(self.allowed[shape, self.server_class[server]])
         return may and all(size <= self._cell[q, server] for q, size in enumerate(self.size[shape]))
 
     def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
-        self._started, self._since, self._hosts = array("q"), list[tuple[int, list[int]]](), dict[int, Hosts]()
-        self._freed = np.array(sorted(freed), dtype=np.intp)
+        self._started, self._since, self._hosts = array("q"), list[tuple[int, list[float]]](), dict[int, Hosts]()
         self._only = min(freed) if len(freed) == 1 and not new else None
         self._open = self.waits.nonzero()[0]
         self._open_sizes = self._columns.take(self._open, axis=1)
         if self._only is None:
-            sizes, room = self._open_sizes[:, :, None], self.room[:, self._freed]
-            waiting = self._within(self._open[:, None], sizes, self._freed, room).sum(axis=1)
-            found = ((f, self._within(f, self.size[f], self._every, self.room)) for f in new)
-            self._hosts = {f: Hosts(self._every, there, 0) for f, there in found if there.any()}
+            machines = np.array(sorted(freed), dtype=np.intp)
+            sizes, room = self._open_sizes[:, :, None], self.room.take(machines, axis=1)
+            waiting = self._within(self._open[:, None], sizes, machines, room).sum(axis=1)
+            found = ((f, self._everywhere(f)) for f in new)
+            self._hosts = {f: Hosts(there, 0) for f, there in found if there.any()}
             counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
             self._open = np.concatenate([self._open, np.array([*self._hosts], dtype=np.intp)])
             self._machines = np.concatenate([waiting, np.array(counts, dtype=np.intp)])
@@ -143,20 +143,19 @@ class TaskState:
     def started(self, shape: int, server: int) -> list[int]:
         """The shapes that have no machine with room any more, now that a task of a shape has started on a machine."""
         self._started.append(server)
-        if self._only is not None:
-            return self._without_room()
-        self._since.append((shape, self.room[:, server].tolist()))
-        if len(self._since) < self._fewest:  # a start takes the room on one machine, so no shape has lost its last
-            return []
-        shapes, rooms = zip(*self._since, strict=True)
-        servers, left = np.array(self._started[-len(shapes) :]), np.array(rooms).T
-        of, sizes = self._open[:, None], self._open_sizes[:, :, None]
-        there, before = (self._within(of, sizes, servers, room) for room in (left, left + self._columns[:, shapes]))
-        self._machines -= (before & ~there).sum(axis=1)
-        self._since.clear()
-        return self._without_room()
+        if self._only is None:
+            self._since.append((shape, self.room[:, server].tolist()))
+            if len(self._since) < self._fewest:  # a start takes the room on one machine, so no shape has lost its last
+                return []
+            shapes, rooms = zip(*self._since, strict=True)
+            servers, left = np.array(self._started[-len(shapes) :]), np.array(rooms).T
+            of, sizes = self._open[:, None], self._open_sizes[:, :, None]
+            there, before = (self._within(of, sizes, servers, room) for room in (left, left + self._columns[:, shapes]))
+            self._machines -= (before & ~there).sum(axis=1)
+            self._since.clear()
+        return [*self._without_room().tolist()]
 
-    def _without_room(self) -> list[int]:
+    def _without_room(self) -> NDArray[np.intp]:
         """The shapes that have no machine with room; those that have one are kept."""
         if self._only is not None:
             kept = self._within(self._open, self._open_sizes, self._only, self.room[:, self._only])
@@ -164,11 +163,12 @@ class TaskState:
             kept = self._machines > 0
             self._machines = self._machines[kept]
             self._fewest = self._machines.min(initial=AT_ONCE)
-        gone: list[int] = self._open[~kept].tolist()
-        self._open, self._open_sizes = self._open[kept], self._columns.take(self._open[kept], axis=1)
+        gone = self._open.take((~kept).nonzero()[0])
+        self._open = self._open.take(kept.nonzero()[0])
+        self._open_sizes = self._columns.take(self._open, axis=1)
         return gone
 
-    def _within(self, shapes: Any, sizes: Any, servers: Any, room: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _within(self, shapes: Any, sizes: Any, servers: Any, room: Floats) -> NDArray[np.bool_]:
         """Whether shapes, whose sizes are given, have so much room on machines, and may run there."""
         there: NDArray[np.bool_] = sizes[0] <= room[0]
         for q in range(1, len(sizes)):
@@ -179,44 +179,48 @@ class TaskState:
 
     # ---- machines with room ----------------------------------------------------------------------------------------------
 
+    def _everywhere(self, shape: int) -> NDArray[np.bool_]:
+        """(S,) whether each machine has room for a task of a shape."""
+        return self._within(shape, self.size[shape], slice(None), self.room)
+
     def _hosts_of(self, shape: int) -> Hosts:
         """The machines with room now."""
         hosts = self._hosts.get(shape)
         if hosts is None:
-            there = self._within(shape, self.size[shape], self._freed, self.room[:, self._freed])
-            hosts = self._hosts[shape] = Hosts(self._freed, there, len(self._started))
+            hosts = self._hosts[shape] = Hosts(self._everywhere(shape), len(self._started))
+        elif hosts.seen == len(self._started) - 1 and hosts.fitness is not None:  # one machine needs no arrays
+            s, hosts.seen = self._started[-1], len(self._started)
+            free = self.room[:, s].tolist()
+            hosts.has_room[s] = self.fits(shape, s)
+            hosts.fitness[s] = self._apart(shape, free, free[self._first[shape]]) if hosts.has_room[s] else np.inf
         elif hosts.seen < len(self._started):
-            at = servers = np.frombuffer(self._started, dtype=np.int64)[hosts.seen :].copy()
-            hosts.seen = len(self._started)
-            if hosts.servers is not self._every:
-                at = hosts.servers.searchsorted(servers)
-                known = hosts.servers.take(at, mode="clip") == servers
-                at, servers = at[known], servers[known]
-            room = self.room[:, servers]
-            hosts.has_room[at] = there = self._within(shape, self.size[shape], servers, room)
+            servers, hosts.seen = np.array(self._started[hosts.seen :]), len(self._started)
+            room = self.room.take(servers, axis=1)
+            hosts.has_room[servers] = there = self._within(shape, self.size[shape], servers, room)
             if hosts.fitness is not None:
-                hosts.fitness[at] = self._misfit(shape, room, there)
+                hosts.fitness[servers] = self._misfit(shape, room, there)
         return hosts
 
     def machines(self, job: int) -> NDArray[np.intp]:
         """The numbers of the machines that have room for a task of the job, and may run it, ascending."""
-        hosts = self._hosts_of(self.shape[job])
-        return hosts.servers[hosts.has_room]
+        return self._hosts_of(self.shape[job]).has_room.nonzero()[0]
 
-    def _misfit(self, shape: int, room: NDArray[np.int64], there: NDArray[np.bool_]) -> Floats:
-        """H(i, l) of W (9), sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c (Q, M), in shares of all.
+    def _misfit(self, shape: int, room: Floats, there: NDArray[np.bool_]) -> Floats:
+        """H(i, l) of machines with so much room (Q, M); inf where it is too little."""
+        of = np.maximum(room[self._first[shape]], 1)  # what is less has no room
+        result: Floats = BARRED.take(there)
+        result += self._apart(shape, room, of)
+        return result
 
-        Where the task takes nothing of resource 1, the first that it does take stands in its place. It is inf where there is no
-        room.
+    def _apart(self, shape: int, room: Any, of: Any) -> Any:
+        """H(i, l) of W (9), sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c, in shares of all.
+
+        Where the task takes nothing of resource 1, the first that it does take stands in its place.
         """
         q, ratio = self._first[shape], self._ratio[shape]
-        result: Floats = np.where(there, 0.0, np.inf)
-        if self.size[shape][q]:
-            of = np.maximum(room[q], 1)  # what is less has no room
-            for r, scale in enumerate(self._scale[q]):
-                if r != q:
-                    result += abs(ratio[r] - room[r] / of * scale)
-        return result
+        if not self.size[shape][q]:
+            return 0.0
+        return sum(abs(ratio[r] - room[r] / of * scale) for r, scale in enumerate(self._scale[q]) if r != q)
 
     def best_fit(self, job: int, at: Any = None) -> int:
         """Of `machines`, or of those at some places there, the first with the least H(i, l), without rounding; -1 of none."""
@@ -224,27 +228,23 @@ class TaskState:
         if self._only is not None:
             return self._only if self.fits(shape, self._only) else NOWHERE
         hosts = self._hosts_of(shape)
-        servers = hosts.servers
         if hosts.fitness is None:
-            hosts.fitness = self._misfit(shape, self.room[:, servers], hosts.has_room)
-        fitness = hosts.fitness
-        if at is not None:
-            chosen = hosts.has_room.nonzero()[0][at]
-            fitness, servers = fitness[chosen], servers[chosen]
-        first = int(fitness.argmin())
-        least = float(fitness[first])
+            hosts.fitness = self._misfit(shape, self.room, hosts.has_room)
+        chosen = None if at is None else hosts.has_room.nonzero()[0][at]
+        fitness = hosts.fitness if chosen is None else hosts.fitness[chosen]
+        least = float(fitness.min())
         if least == math.inf:
             return NOWHERE
-        near = fitness <= least + CLOSE * (1.0 + least + self._spread[shape])
-        if (close := np.count_nonzero(near)) == 1 or close == np.count_nonzero(fitness == least):
-            return int(servers[first])
-        unlike = np.sort(np.unique(fitness[near], return_index=True)[1])
-        alike: list[int] = servers[near][unlike].tolist()
-        return min(alike, key=lambda s: self._exact_fitness(shape, s))
+        near = (fitness <= least + CLOSE * (1.0 + least + self._spread[shape])).nonzero()[0]
+        values, near = fitness.take(near), near if chosen is None else chosen[near]
+        if len(near) == 1 or (values == least).all():
+            return int(near[0])
+        unlike: list[int] = near[np.sort(np.unique(values, return_index=True)[1])].tolist()
+        return min(unlike, key=lambda s: self._exact_fitness(shape, s))
 
     def _exact_fitness(self, shape: int, server: int) -> Fraction:
         """D_1 H(i, l), times a number that no machine changes."""
-        size, q, room = self.size[shape], self._first[shape], self.room[:, server].tolist()
+        size, q, room = self.size[shape], self._first[shape], self.room[:, server].astype(int).tolist()
         apart = sum(abs(size[r] * room[q] - room[r] * size[q]) * part for r, part in enumerate(self.per_total))
         return Fraction(apart, room[q])
 

@@ -213,7 +213,7 @@ class _Simulation:
     def _fill(self, shapes: list[int]) -> None:
         """Start tasks of the shapes that have room until none has."""
         state, scheduler, ready = self.state, self.scheduler, set(shapes)
-        users = set[int]().union(*(self.users_of[f] for f in ready))
+        users: set[int] = set().union(*map(self.users_of.__getitem__, ready))
         order = [(scheduler.priority(state, n), n) for n in users]
         heapq.heapify(order)
         self.following: dict[int, int] = {}
