@@ -529,7 +529,7 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
     assert main([*words, "--format", "json", "--jobs", "2", "--figures", str(figures)]) == 0
     (document,) = json.loads(capsys.readouterr().out)
     assert {trial["competitor"] for trial in document["trials"]} == {"ps-dsf", "tsf", "c-drfh", "my-rule"}
-    assert document["command"] == "fairalloc simulate P.Table4 --small"
+    assert document["command"] == f"fairalloc simulate P.Table4 --small --mechanisms {file}:Mine"
     assert "<svg" in (figures / "P.Table4.svg").read_text()
     assert main([*words, "--format", "html"]) == 0
     page = capsys.readouterr().out
