@@ -132,8 +132,7 @@ class TaskState:
             machines = np.array(sorted(freed), dtype=np.intp)
             sizes, room = self._open_sizes[:, :, None], self.room.take(machines, axis=1)
             waiting = self._within(self._open[:, None], sizes, machines, room).sum(axis=1)
-            found = ((f, self._everywhere(f)) for f in new)
-            self._hosts = {f: Hosts(there, 0) for f, there in found if there.any()}
+            self._hosts = {f: Hosts(there, 0) for f in new if (there := self._everywhere(f)).any()}
             counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
             self._open = np.concatenate([self._open, np.array([*self._hosts], dtype=np.intp)])
             self._machines = np.concatenate([waiting, np.array(counts, dtype=np.intp)])
@@ -208,9 +207,7 @@ class TaskState:
     def _misfit(self, shape: int, room: Floats, there: NDArray[np.bool_]) -> Floats:
         """H(i, l) of machines with so much room (Q, M); inf where it is too little."""
         of = np.maximum(room[self._first[shape]], 1)  # what is less has no room
-        result: Floats = BARRED.take(there)
-        result += self._apart(shape, room, of)
-        return result
+        return np.asarray(BARRED.take(there) + self._apart(shape, room, of))
 
     def _apart(self, shape: int, room: Any, of: Any) -> Any:
         """H(i, l) of W (9), sum_r |D_r / D_1 - c_r / c_1| of a task, D, and what is free, c, in shares of all.
@@ -258,8 +255,7 @@ class TaskState:
     def free(self) -> Floats:
         """(S, R) what is free on each machine, where the scheduler counts the resources; 0 where it is down."""
         R = self.cluster.capacities.shape[1]
-        whole = np.maximum(self.room[:R].T, 0) * self._unit[:R]
-        return _scaled(whole.astype(float), -self._power[:R])
+        return _scaled(np.maximum(self.room[:R].T, 0) * self._unit[:R], -self._power[:R])
 
 
 def _scaled(values: Floats, power: NDArray[np.intp]) -> Floats:

@@ -181,7 +181,7 @@ class Outcomes:
     @property
     def counts(self) -> tuple[int, int]:
         """The least and the largest number of seeds on record of any competitor in any variant."""
-        found = [len(seeds) for part in self.variants.values() for seeds in part.by_label.values()]
+        found = [len(seeds) for part in self.variants.values() for seeds in part.by_label.values() if seeds]
         return min(found, default=0), max(found, default=0)
 
     @cached_property
@@ -198,7 +198,10 @@ class Outcomes:
     @property
     def command(self) -> str:
         """What runs it again."""
-        words = [*([] if is_file(self.workload) else [self.experiment.id]), *["--small"] * (self.size == "small")]
+        words = [
+            *([] if is_file(self.workload) else [self.experiment.file or self.experiment.id]),
+            *["--small"] * (self.size == "small"),
+        ]
         given = {"--workload": [self.workload] if self.workload else [], "--mechanisms": self.competitors}
         seeds = [] if self.seeds == self.experiment.sizes[self.size].seeds else self.seeds
         in_a_row = len(seeds) > 1 and seeds == (*range(seeds[0], seeds[-1] + 1),)
@@ -243,6 +246,7 @@ class Experiment:
     compare : of one seed, label -> what was measured -> label -> what tables, claims and figures are made of
     printed : the paper's numbers: label, or "" for any -> name -> value
     common : the part of the setting that other experiments share, which the report says once
+    file : the one that one's own was read from, as it was given; "" of others
     """
 
     id: str
@@ -259,6 +263,7 @@ class Experiment:
     compare: Callable[[Results], Results] = lambda results: results
     printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     common: str = ""
+    file: str = ""
 
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -46,6 +47,7 @@ def find_experiments(wanted: Sequence[str | Experiment]) -> list[Experiment]:
             fit = {item.id: item for item in own}
             for taken in [item.id for item in own if item.id in known or fit[item.id] is not item][:1]:
                 raise InstanceError(f"an experiment of {name} has the id {taken!r}, but another one has it")
+            fit = {key: replace(item, file=name) for key, item in fit.items()}
         else:
             fit = {key: item for key, item in known.items() if key == name or key.startswith(f"{name}.")}
         if not fit:

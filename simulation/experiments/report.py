@@ -44,7 +44,8 @@ def numbers_table(outcomes: Outcomes) -> Grid:
     seeds = str(most) if least == most else f"{least} to {most}"
     note = f"mean ± standard deviation over {seeds} of {len(outcomes.seeds)} seeds" if most > 1 else ("no seed", "one seed")[most]
     workload = f", workload {outcomes.workload}" if outcomes.workload else ""
-    lacks = [text] if (text := outcomes.experiment.sizes[outcomes.size].lacks) else []
+    size = outcomes.experiment.sizes[outcomes.size]
+    lacks = [size.lacks] if size.lacks and outcomes.seeds in ((), size.seeds) else []
     corner = outcomes.labels[0] if by_variant and len(outcomes.labels) == 1 else ""
     return Grid(
         "", (corner, *columns), rows, [f"{note}; size {outcomes.extent}{workload}", *lacks], right=range(1, len(columns) + 1)
@@ -141,13 +142,6 @@ def _because_table(outcomes: Outcomes) -> Grid:
     return Grid("", ("claim", "outcome", "because"), rows)
 
 
-def _kept_table(outcomes: Outcomes) -> Grid | None:
-    """What is kept of earlier runs."""
-    kept = kept_verdicts()
-    rows = [(name, kept[name].word, f"{kept[name].because} ({kept[name].run})") for name in outcomes.judged if name in kept]
-    return Grid("", ("claim, earlier run", "outcome", "because"), rows) if rows else None
-
-
 def report_text(found: Sequence[Outcomes]) -> str:
     """For a terminal."""
     parts = []
@@ -219,7 +213,10 @@ def _sections(outcomes: Outcomes, drawn: bool, figures: str, told: dict[str, str
     here = ". ".join(filter(None, (item.common if before == item.id else f"as in {before}", item.setting)))
     text = [*(f"The paper: {claim.text}" for claim in item.claims), f"Here: {here}."]
     if not outcomes.labels:
-        return [Section(f"{item.id}: {item.title}", [*text, "No trial is on record."], _kept_table(outcomes), outcomes.command)]
+        kept = {name: one for name, one in kept_verdicts().items() if name in outcomes.judged}
+        rows = [(name, one.word, f"{one.because} ({one.run})") for name, one in kept.items()]
+        earlier = Grid("", ("claim, earlier run", "outcome", "because"), rows) if rows else None
+        return [Section(f"{item.id}: {item.title}", [*text, "No trial is on record."], earlier, outcomes.command)]
     shown = lettered(outcomes.panels)
     sections = [
         Section(f"{item.id}: {item.title}", text, _because_table(outcomes) if item.claims else None),

@@ -502,6 +502,17 @@ def test_the_command_has_the_seeds_of_the_run():
     assert replace(one, seeds=item.sizes["full"].seeds, settings={}).command == "fairalloc simulate P.Table3"
 
 
+def test_a_small_size_says_what_one_seed_lacks_where_it_has_one_and_none_counts_who_was_left_out():
+    (item,) = find_experiments(["P.Fig6"])
+    results = {seed: TrialResult({"x": 1.0}) for seed in (0, 1)}
+    part = Measured({"ps-dsf": {0: results[0]}, "tsf": {}})
+    (note, lacks) = report.numbers_table(Outcomes(item, "small", "", {"": part}, (0,))).notes
+    assert (note, lacks) == ("one seed; size small", "one seed decides nothing")
+    part = Measured({"ps-dsf": results, "tsf": {}})
+    (note,) = report.numbers_table(Outcomes(item, "small", "", {"": part}, (0, 1))).notes
+    assert note == "mean ± standard deviation over 2 of 2 seeds; size small"
+
+
 def test_settings_that_are_none():
     with pytest.raises(InstanceError, match="size is 'tiny', but it must be one of 'small', 'full'"):
         RunSetting("tiny")

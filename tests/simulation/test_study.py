@@ -134,7 +134,8 @@ def test_an_experiment_of_ones_own_is_run_and_kept(tmp_path):
     assert report.document([found])[0]["id"] == "mine"
     before = (tmp_path / "records.sqlite").read_bytes()
     (again,) = run_experiments([f"{path}:mine"], tmp_path / "records.sqlite", progress=False)
-    assert report.document([again]) == report.document([found])
+    assert (found.command, again.command) == (f"fairalloc simulate {path}", f"fairalloc simulate {path}:mine")
+    assert report.document([replace(again, experiment=found.experiment)]) == report.document([found])
     assert (tmp_path / "records.sqlite").read_bytes() == before
     other = tmp_path / "other.py"
     other.write_text(EXPERIMENT.replace('"mine", "two', '"K.Fig9", "two'))
