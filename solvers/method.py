@@ -26,13 +26,12 @@ from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
-from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_nested_rounds, solve_rounds
+from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_nested_rounds, solve_rounds, solve_whole_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.solver_log import captured
@@ -248,6 +247,12 @@ class Session:
         """`solve` for edited rounds, which need the dual prices of "fairness": Stopped where the solver returns none."""
         self.x, prices = self.solve(round)
         return self.x, self._known(self.fairness), prices
+
+    def solve_whole(self, stage: Any) -> Floats:
+        """`solve` for programs of whole tasks: (A,) rounded."""
+        x, _ = self.solve(stage)
+        self.x = np.maximum(np.round(x), 0.0)
+        return self.x
 
     def _known(self, duals: Floats | None) -> Floats:
         """The dual prices of a round; Stopped where there are none, or they or the tasks are no numbers."""
@@ -465,26 +470,12 @@ class Method(ABC):
         if isinstance(mechanism, NestedMaxMin):
             return solve_nested_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4)
         if isinstance(mechanism, WholeTasks):
-            return whole(mechanism, session)
+            options = {"mip_abs_gap": 0.0, **session.limits.solver_options}  # of HiGHS: shares may differ by less than its 1e-6
+            session.limits = replace(session.limits, solver_options=options)
+            return solve_whole_rounds(mechanism, session.instance, session.solve_whole)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
         return solve_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4, self.faces)
-
-
-def whole(mechanism: WholeTasks, session: Session) -> tuple[Floats, None]:
-    """Whole tasks (A,): of the one program, or of one for each sum of smallest shares."""
-    options = {"mip_abs_gap": 0.0, **session.limits.solver_options}  # of HiGHS: shares may differ by less than its 1e-6
-    session.limits = replace(session.limits, solver_options=options)
-    if not isinstance(mechanism, WholeRounds):
-        x, _ = session.solve(None)
-        return np.maximum(np.round(x), 0.0), None
-    rate, owner = mechanism.rate(session.instance), session.instance.arcs.owner
-    sums: Floats = np.zeros(0)
-    for k in range(session.instance.N if mechanism.base.several_rounds else 1):
-        x, _ = session.solve(sums)
-        session.x = x = np.maximum(np.round(x), 0.0)
-        sums = np.append(sums, np.sort(1.0 + rate * (owner @ x))[: k + 1].sum())
-    return session.x, None
 
 
 @cache

@@ -32,6 +32,8 @@ from fairalloc.formulations.lexicographic.nested_proof import proved_rounds
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.nested_leximin import NestedMaxMin
+from fairalloc.formulations.whole_rounds import WholeRounds
+from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
@@ -187,3 +189,17 @@ def solve_edited_rounds(mechanism: Edited, instance: Instance, solver: EditedSol
         if not now.active.any():  # 4.
             found = [layer for layer in layers if layer is not None]
             return x, np.array(found) if len(found) == len(layers) else None
+
+
+def solve_whole_rounds(
+    mechanism: WholeTasks, instance: Instance, solver: Callable[[Floats | None], Floats]
+) -> tuple[Floats, None]:
+    """Whole tasks (A,), which the solver gives: of the one program, or of one for each sum of smallest shares."""
+    if not isinstance(mechanism, WholeRounds):
+        return solver(None), None
+    rate, owner = mechanism.rate(instance), instance.arcs.owner
+    sums: Floats = np.zeros(0)
+    for k in range(instance.N if mechanism.base.several_rounds else 1):
+        x = solver(sums)
+        sums = np.append(sums, np.sort(1.0 + rate * (owner @ x))[: k + 1].sum())
+    return x, None

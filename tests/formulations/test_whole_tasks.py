@@ -14,7 +14,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models import FairallocError, Instance
 from fairalloc.solvers.approximate import one_by_one
 from fairalloc.solvers.backends.cvxpy import CvxpySession
-from fairalloc.solvers.method import Limits, whole
+from fairalloc.solvers.method import Limits, Session
 
 RULES = ("lmmf", "drfh", "tsf", "mmf", "nb", "utilitarian")
 
@@ -304,7 +304,8 @@ def test_the_answer_in_fractions_has_the_time_that_is_left_and_may_have_none(met
 
 def test_whole_tasks_have_no_negative_zeros(monkeypatch):
     """HiGHS' integers may be below 0 by its tolerance."""
-    session = SimpleNamespace(limits=Limits(), solve=lambda _: (np.array([-1e-9, 2.0]), None))
-    x, _ = whole(mechanism("utilitarian").configure(integral=True), session)
+    monkeypatch.setattr(Session, "solve", lambda *_: (np.array([-1e-9, 2.0]), None))
+    whole = mechanism("utilitarian").configure(integral=True)
+    x = Session(whole, Instance([[1]], [[4]]), Limits()).solve_whole(None)
     assert x.tolist() == [0.0, 2.0]
     assert not np.signbit(x).any()
