@@ -3,7 +3,6 @@
 from fractions import Fraction
 from itertools import pairwise, permutations
 from random import Random
-from types import SimpleNamespace
 
 import numpy as np
 import pytest

@@ -57,6 +57,16 @@ def test_what_is_crowded_is_seen():
     assert crowded(f"models/m{k}.py" for k in range(16)) == {"models"}
 
 
+def too_long(texts):
+    """Files of more than 500 lines, in theorems/ 450, for {path: text}."""
+    return {path for path, text in texts.items() if text.count("\n") > (450 if path.startswith("theorems/") else 500)}
+
+
+def test_no_file_is_too_long():
+    assert too_long(package()) == set()
+    assert too_long({"a/b.py": 501 * "\n", "a/c.py": 500 * "\n", "theorems/d.py": 451 * "\n"}) == {"a/b.py", "theorems/d.py"}
+
+
 def test_every_module_is_read():
     texts = package()
     assert {Path(path).parts[0] for path in texts} == set(ROOMS)
