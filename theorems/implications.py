@@ -116,6 +116,14 @@ _SHARE = (
     "n's bottleneck at server i is full, so 1 <= sum over its users of x_mi / gamma_mi = sum of phi_m z_mi x_mi / x_m, at "
     "most z_ni sum of phi_m x_mi / x_m; times gamma_ni, over all servers: sum_i gamma_ni <= (x_n / phi_n) sum phi (P Theorem 2)"
 )
+_ONE_SERVER = (
+    "the sum of x_n g'(z_n) / gamma_n over the users of the one server is the largest (K 16), and an improvement raises it; "
+    "alpha = inf is drf there"
+)
+_PAID = (
+    "who runs on i has g_i'(z_mi) = sum_r p_ir c_ir there, as all take the same part of every resource with a price, and nobody "
+    "has a smaller z_mi (K Theorem 4; nb has g' = 1 / z, and alpha = inf is ps-dsf)"
+)
 
 IMPLICATIONS: tuple[Implication, ...] = (
     # ---- between properties
@@ -149,7 +157,10 @@ IMPLICATIONS: tuple[Implication, ...] = (
     *(Implication(name, "pareto", "a Pareto improvement raises the sum of utilities") for name in ("alpha-fair", "fds")),
     Implication("lmmf", "mmf", "the first entry of the lexicographic maximum is the max-min value (Z 1)"),
     Implication("drfh", "drfh-lp", "the first level of the lexicographic maximum is the g of W (6)"),
-    *(Implication(name, "feasibility", "by definition") for name in ("drf-per-server", "mmf", "drfh-lp")),
+    *(
+        Implication(name, "feasibility", "by definition")
+        for name in ("drf-per-server", "mmf", "drfh-lp", "alpha-pf-vds", "ps-dsf", "njc")
+    ),
     Implication("uniform", "feasibility", "parts of servers add up to servers"),
     # ---- one pool, one resource
     *(Implication(name, "single-server-reduction", _DRF, ONE_POOL) for name in ("drf", "drfh", "tsf")),
@@ -159,14 +170,13 @@ IMPLICATIONS: tuple[Implication, ...] = (
     *(Implication(name, "single-resource-fairness", _MAXMIN, ONE_RESOURCE) for name in ("drfh", "tsf")),
     *(Implication("single-resource-fairness", name, _MAXMIN, ONE_RESOURCE) for name in ("drfh", "tsf")),
     Implication("drfh", "global-bottleneck-fairness", "shares of one resource (W Prop 8)", "global bottleneck"),
+    Implication("alpha-pf-vds", "pareto", _ONE_SERVER, f"one server, {GAME}"),
     # ---- markets
     Implication("nb", "envy-freeness", "at nb's prices m's bundle costs at most phi_m, so n could buy it scaled (Z Prop 5)"),
     Implication("nb", "sharing-incentive", "everything costs at most sum phi, so n could buy its part of it (Z Prop 9)"),
-    Implication(
-        "nb",
-        "server-bottleneck-fairness",
-        "who runs on i has z_mi = 1 / sum_r p_ir c_ir there, as all pay for the bottleneck, and nobody has less (K Theorem 4)",
-        f"{GAME}, bottleneck of a server",
+    *(
+        Implication(name, "server-bottleneck-fairness", _PAID, f"{GAME}, bottleneck of a server")
+        for name in ("nb", "alpha-pf-vds")
     ),
     # ---- parts of servers
     Implication("uniform", "sharing-incentive", "it is the uniform allocation"),

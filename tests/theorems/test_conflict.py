@@ -151,6 +151,11 @@ def test_families_of_alpha_are_told_apart(found):
     assert levels["alpha < 1"] == VIOLATED
     assert levels["alpha = 1"] == levels["alpha > 1"] == PROVED
     assert known_of(Column("alpha-pf-vds", "alpha = 1"), "strategyproofness", (2, 1, 2), found).statement == "Z.P7", "it is nb"
+    assert {known_of(one, "pareto", (2, 1, 2), found).level for one in columns} == {PROVED}, "one server has a welfare"
+    several = {one.family: known_of(one, "pareto", (4, 2, 3), found).level for one in columns}
+    assert (several.pop("alpha = 1"), {*several.values()}) == (PROVED, {VIOLATED})
+    for name in ("alpha-pf-vds", "ps-dsf", "njc"):
+        assert known_of(Column(name), "feasibility", (2, 1, 2), found).level == PROVED
 
 
 @pytest.fixture(scope="module")
