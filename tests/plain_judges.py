@@ -3,6 +3,7 @@
 Float or rational as the allocation is; one demand vector or several, no max_tasks.
 """
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -20,6 +21,11 @@ from fairalloc.theorems.checkers.trials import Answer
 
 ROUNDING = 1e-12
 """Relative error of a small system in floating point."""
+
+
+def as_told(verdict):
+    """The words of a verdict on record: its sentence without numbers, which may round otherwise, its method and its answers."""
+    return re.sub(r"\d[\d./e+-]*", "#", verdict["sentence"]), verdict["method"], verdict.get("answers", "")
 
 
 def envy(case: Case, answer: Answer) -> Verdict:

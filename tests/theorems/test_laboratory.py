@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import plain_judges
 import pytest
-from plain_judges import envy, sharing
+from plain_judges import as_told, envy, sharing
 from tolerances import AMPLE, ROUNDING
 
 from fairalloc.analysis.properties.checks import TOLERANCE
@@ -679,6 +679,7 @@ def test_there_are_witnesses_in_the_package():
 def test_every_witness_of_the_package_is_confirmed(witness):
     verdict = verify_witness(STATEMENTS[witness["statement"]], witness)
     assert verdict, verdict.sentence
+    assert as_told(verdict_document(verdict)) == as_told(witness["verdict"]), "it is told as it would be today"
 
 
 # ---- command line ----------------------------------------------------------------------------------------

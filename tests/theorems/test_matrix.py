@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from plain_judges import as_told
 from scipy.optimize import linprog
 
 from fairalloc.analysis.verdict import FOR_ALL, Verdict
@@ -29,7 +30,7 @@ from fairalloc.theorems.search import our_cells
 from fairalloc.theorems.search.our_cells import ENOUGH, known_cells
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.witnesses import OURS, WitnessRecord, kept_witnesses, packaged, verify_witness
-from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
+from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, verdict_document
 from fairalloc.theorems.status import Status
 
 STATEMENTS = all_statements()
@@ -422,7 +423,9 @@ def test_our_claims_on_record_keep_their_cases():
     quick = [one for one in record.witnesses if not one["statement"].startswith(SLOW)]
     assert len(quick) > 50
     for witness in quick:
-        assert verify_witness(ours()[witness["statement"]], witness), witness["statement"]
+        verdict = verify_witness(ours()[witness["statement"]], witness)
+        assert verdict, witness["statement"]
+        assert as_told(verdict_document(verdict)) == as_told(witness["verdict"]), "it is told as it would be today"
 
 
 SLOW = ("ours.alpha", "ours.fds", "ours.ps-dsf", "ours.nb", "ours.njc")

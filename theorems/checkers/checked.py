@@ -29,7 +29,7 @@ def checked(name: str, margin: Callable[[Mapping[str, Any]], Any] = lambda _: 1)
 
     def confirm(case: Case) -> Verdict:
         argument = ARGUMENTS[name]
-        claim = argument.check.replace("_", " ")
+        claim = argument.check.partition(".")[2].replace("_", " ")
         try:
             found = argument.found(argument.made(case))
         except REFUSED:

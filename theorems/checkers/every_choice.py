@@ -29,12 +29,12 @@ CHOSEN = (*UNLISTED, "njc", "ps-dsf", "ps-dsf-tdm")
 """Mechanisms of which this is asked: several answers, which are listed or are optima of a linear program."""
 
 
-def gaining_for_every_choice(case: Case, answer: Answer) -> Verdict:
+def gaining_for_every_choice(case: Case, answer: Answer, name: str = "strategyproofness") -> Verdict:
     """Every member of the coalition gains, whatever answers to the truth and to the reports are chosen."""
     if case.misreport is None:
         raise NotApplicable("nobody misreports")
     honest, reported = answer(case.instance), answer(case.reported)
-    found = misreporting(case.instance, case.misreport, lambda _: reported, honest=honest)
+    found = replace(misreporting(case.instance, case.misreport, lambda _: reported, honest=honest), property=name)
     if found.holds is not False:
         return replace(found, answers=FOR_SOME)
     if honest.x_exact is None or reported.x_exact is None:  # exact answers are asked next
@@ -45,7 +45,9 @@ def gaining_for_every_choice(case: Case, answer: Answer) -> Verdict:
     hard = {n: (_extreme(reported, truth, n, -1) - _extreme(honest, truth, n, 1)) / alone[n] for n in case.misreport.users}
     n = min(hard, key=lambda one: hard[one])
     if hard[n] > 0:
-        return replace(found, margin=float(hard[n]), answers=FOR_ALL)
+        gain = f"{hard[n] * alone[n]} tasks more in its worst allocation than in its best before"
+        sentence = f"by misreporting, user {truth.users[n]!r} runs {gain}"
+        return replace(found, margin=float(hard[n]), sentence=sentence, answers=FOR_ALL)
     sentence = f"by some answers user {truth.users[n]!r} does not gain"
     return replace(found, holds=True, margin=float(hard[n]), sentence=sentence, witness={}, answers=FOR_SOME)
 

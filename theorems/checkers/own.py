@@ -199,7 +199,7 @@ def routes(item: Mechanism, named: NamedJudge, parameters: bool = False) -> Rout
     """How a claim about a mechanism is tried and confirmed."""
     judge = named.judge
     if is_registered(item) and item.id in CHOSEN and named.name in ("strategyproofness", "group-strategyproofness"):
-        judge = gaining_for_every_choice
+        judge = partial(gaining_for_every_choice, name=named.name)
     if not has_rational_answers(item, parameters):
         trial, confirm = attempted(item, judge), _by_digits if isinstance(item, AlphaFair) else _by_two
         return Routes(lambda case: _above_noise(trial(case)), partial(confirm, item, judge))

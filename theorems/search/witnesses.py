@@ -58,7 +58,7 @@ def _witness(statement: Statement, without: str, finding: Finding, verdict: Verd
 
 
 def verify_witness(statement: Statement, witness: Witness) -> Verdict:
-    """Whether a witness is confirmed with the margin it records; the sentence names the first failure."""
+    """Whether a witness is confirmed with the margin it records; the sentence is that of today, or names the first failure."""
     name, method = f"witness of {statement.id}", "confirmed again"
     try:
         case, kept = parse_case(witness["case"]), witness["verdict"]
@@ -74,7 +74,7 @@ def verify_witness(statement: Statement, witness: Witness) -> Verdict:
     margin = math.inf if kept["margin"] is None else kept["margin"]
     if not (verdict.margin == margin or math.isclose(verdict.margin, margin, rel_tol=SAME)):
         return Verdict(name, False, abs(verdict.margin - margin), f"has the margin {verdict.margin:g}, not {margin:g}", method)
-    return Verdict(name, True, 0.0, verdict.sentence, method)
+    return replace(verdict, property=name, holds=True, margin=0.0)
 
 
 def _variant(statement: Statement, without: str) -> Statement:
