@@ -19,7 +19,7 @@ import numpy as np
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
-from fairalloc.models.arguments import Count, Duration, Processes, Rule, Seed, checked, is_list
+from fairalloc.models.arguments import Count, Duration, Rule, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
@@ -27,7 +27,7 @@ from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.search.our_cells import known_cases
-from fairalloc.theorems.search.parallel import searched_in_a_child, searched_in_processes
+from fairalloc.theorems.search.parallel import searched_in_a_child
 from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.statement import Finding
 from fairalloc.theorems.status import Status
@@ -133,9 +133,7 @@ class Claim(ClaimTerms):
     """A claim about a mechanism, as `claim` makes it, with the search for a violation."""
 
     @checked
-    def search(
-        self, time_limit: Duration | None = None, trials: Count | None = None, seed: Seed = 0, jobs: Processes = 1
-    ) -> "ClaimResult":
+    def search(self, time_limit: Duration | None = None, trials: Count | None = None, seed: Seed = 0) -> "ClaimResult":
         """Look for the smallest violation.
 
         Parameters
@@ -144,7 +142,6 @@ class Claim(ClaimTerms):
             a second more. The search runs in a child process, which is then ended, so your functions change no memory here
         trials : the most cases, tried or rejected; with seconds to spare the result then depends on the seed alone
         seed : of all random numbers
-        jobs : processes, which search with seeds of their own; the search ends when one of them has found a violation
 
         Returns
         -------
@@ -152,15 +149,12 @@ class Claim(ClaimTerms):
 
         Raises
         ------
-        InstanceError : an argument out of range, or jobs > 1 for objects that cannot be sent to other processes
+        InstanceError : an argument out of range
         """
         start, asked = time.monotonic(), trials
         if time_limit is None:
             time_limit = SECONDS if trials is None else ENDLESS
-        if jobs > 1:
-            finding, interrupted = searched_in_processes(self, time_limit, trials, seed, jobs)
-        else:
-            finding, interrupted = searched_in_a_child(self.sought, time_limit, trials, seed)
+        finding, interrupted = searched_in_a_child(self.sought, time_limit, trials, seed)
         finding = replace(finding, searched={**finding.searched, "seconds": time_limit})
         return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted, asked)
 

@@ -553,7 +553,7 @@ def endless(_):
 def test_a_search_tries_the_known_witnesses_first_so_that_no_limit_leaves_them_out():
     kept = []
     with alarm(0.2):
-        finding, _ = Sought(planted(trial=endless), known=[("K.1", FAR)]).searched(AMPLE, None, (0,), kept.append)
+        finding, _ = Sought(planted(trial=endless), known=[("K.1", FAR)]).searched(AMPLE, None, 0, kept.append)
     for one in (finding, kept[1]):
         assert (one.status, one.case, one.searched["source"]) == ("refuted", FAR, "on record for K.1")
 

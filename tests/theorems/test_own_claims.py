@@ -24,8 +24,7 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search import laboratory, parallel
 from fairalloc.theorems.search import search as engine
 from fairalloc.theorems.search.witnesses import on_record, packaged
-from fairalloc.theorems.statement import Finding
-from fairalloc.theorems.status import FLOATING_POINT, Status
+from fairalloc.theorems.status import FLOATING_POINT
 from fairalloc.theorems.terms import statements_of
 
 
@@ -476,30 +475,6 @@ def test_an_interrupt_leaves_what_was_found():
     assert (quiet.interrupted, quiet.trials, quiet.case) == (True, 30, None)
 
 
-@pytest.mark.deep
-@pytest.mark.skipif(bool(isolation_missing()), reason=isolation_missing())
-def test_several_processes_take_objects_of_ones_own():
-    class Mine(fa.Mechanism):
-        id = "mine"
-
-        def write_cvxpy(self, instance):
-            x, constraints = fa.cvxpy_tasks(instance)
-            return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
-
-    result = fa.claim("nobody is envious", Mine(), "envy-freeness", "one server, one resource").search(AMPLE, trials=200, jobs=2)
-    assert result.status == "not decided: violated in floating point"
-    assert result.claim.check(result.case).holds is False
-
-
-def test_the_counts_of_several_processes_are_added():
-    counts = [{"rejected": k, "undecided": 2 * k, "unconfirmed": 0, "failed": 0, "sizes": [], "seed": 0} for k in (1, 2)]
-    pairs = zip((49, 44), counts, strict=True)
-    found = [Finding("a", Status.NOT_REFUTED, f"not refuted in {n} cases", n, own) for n, own in pairs]
-    both = parallel._together(found)
-    assert (both.trials, both.searched["rejected"], both.searched["undecided"]) == (93, 3, 6)
-    assert both.sentence == "93 cases in 2 processes, in one of them not refuted in 49 cases"
-
-
 def strategyproofness(case, answer):
     return case is None
 
@@ -551,9 +526,7 @@ def test_an_objective_is_judged_at_the_answer_that_it_chooses(name, objective, i
     assert fa.claim("best", chosen, less_than_the_best).check(fa.Case(instance)).holds
 
 
-@pytest.mark.parametrize(
-    "limits", [{"time_limit": 0}, {"time_limit": "long"}, {"trials": 0}, {"seed": -1}, {"jobs": 0}, {"seed": True}]
-)
+@pytest.mark.parametrize("limits", [{"time_limit": 0}, {"time_limit": "long"}, {"trials": 0}, {"seed": -1}, {"seed": True}])
 def test_a_wrong_limit_is_one_sentence(limits):
     ((name, _),) = limits.items()
     with pytest.raises(fa.InstanceError, match=f"^{name} is "):

@@ -37,20 +37,17 @@ class Sought:
         self,
         seconds: float,
         trials: int | None,
-        seeds: tuple[int, ...],
+        seed: int,
         keep: Callable[[Finding], None] = lambda _: None,
     ) -> tuple[Finding, bool]:
-        """The finding of one search in this process, and whether it was interrupted.
-
-        `seeds` has the number of the process where there are several; `keep` gets what was found so far, now and then.
-        """
+        """The finding of one search in this process, and whether it was interrupted; `keep` gets what was found, now and then."""
         limit = Limit(inf if trials is None else trials, FINDING * seconds, seconds)
         told: list[Any] = [-inf, None]
         recorded: tuple[str, Violation] | None = None
 
         def finding(made: Search, found: Violation | None = None) -> Finding:
             best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
-            searched = counts(made, seeds[0], seconds) | {"because": made.because if not made.trials else ""}
+            searched = counts(made, seed, seconds) | {"because": made.because if not made.trials else ""}
             if best is None and recorded is not None:
                 name, best = recorded
                 searched["source"] = f"on record for {name}"
@@ -61,7 +58,7 @@ class Sought:
                 told[:] = limit.elapsed, made.smallest
                 keep(finding(made))
 
-        made = Search(self.statement, (*seeded(self.statement, seeds[0]), *seeds[1:]), limit, tell, self.most)
+        made = Search(self.statement, seeded(self.statement, seed), limit, tell, self.most)
         try:
             keep(finding(made))  # a case on record may be the last that this process looks at
             recorded = self._recorded()
