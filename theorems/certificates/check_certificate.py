@@ -11,6 +11,7 @@ the tree uses nothing else). The tree shows that the formulas, facts in which an
                             number > 0, or any polynomial where a fact is = 0. lets [k, v]: fact k is solved for v and inserted
 """
 
+import hashlib
 import json
 import sys
 from fractions import Fraction
@@ -19,24 +20,6 @@ from fractions import Fraction
 def require(holds, reason):
     if not holds:
         raise ValueError(reason)
-
-
-def sha256(data) -> str:
-    primes = [n for n in range(2, 312) if all(n % p for p in range(2, n))]
-    root = lambda n, k: next(r for r in range(int(n ** (1 / k)) + 9, 0, -1) if r**k <= n) % 2**32
-    turn = lambda x, i, j, k: ((y := x * (2**32 + 1)) >> i ^ y >> j ^ y >> k) % 2**32
-    keys, state = [root(p << 96, 3) for p in primes], [root(p << 64, 2) for p in primes[:8]]
-    data += b"\x80" + bytes(-(len(data) + 9) % 64) + (8 * len(data)).to_bytes(8, "big")
-    for start in range(0, len(data), 64):
-        w = [int.from_bytes(data[k : k + 4], "big") for k in range(start, start + 64, 4)]
-        a, b, c, d, e, f, g, h = state
-        for k in range(64):
-            p, q = w[k + 1], w[k + 14]
-            w.append((w[k] + (turn(p, 7, 18, 64) ^ p >> 3) + w[k + 9] + (turn(q, 17, 19, 64) ^ q >> 10)) % 2**32)
-            s = h + turn(e, 6, 11, 25) + (e & f ^ ~e & g) + keys[k] + w[k]
-            a, b, c, d, e, f, g, h = (s + turn(a, 2, 13, 22) + (a & b ^ a & c ^ b & c)) % 2**32, a, b, c, (d + s) % 2**32, e, f, g
-        state = [(x + y) % 2**32 for x, y in zip(state, (a, b, c, d, e, f, g, h))]
-    return "".join(f"{x:08x}" for x in state)
 
 
 def plus(p, q, scale=1) -> dict:  # of polynomials {names: coefficient}
@@ -103,7 +86,8 @@ def leaves(tree, facts) -> int:  # their number, where the tree is as it must be
 
 def check(data) -> str:
     text, count = data["text"], 0
-    require(sha256(json.dumps(text, sort_keys=True).encode()) == data["sha256"], "the text has another hash")
+    found = hashlib.sha256(json.dumps(text, sort_keys=True).encode()).hexdigest()
+    require(found == data["sha256"], "the text has another hash")
     require(any(point for point, _ in data["certificates"]), "no question has a point at which what it assumes holds")
     for (_, assumed, refuting), (point, tree) in zip(text["questions"], data["certificates"], strict=True):
         facts = [f for k in assumed for f in facts_of(text["formulas"][k])]
