@@ -7,24 +7,16 @@ premise is violated, too; tests/theorems/test_implications.py tries both directi
 Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations with larger bundles are not covered).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import permutations
-
-import numpy as np
-
-from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks
-from fairalloc.models.allocation import Allocation
-from fairalloc.models.instance import Instance
-from fairalloc.theorems.hypotheses import TESTS
 
 
 @dataclass(frozen=True)
 class Implication:
     """If `premise` holds then so does `conclusion`; `why` is the proof or source.
 
-    `where` has the words of WHERE, separated by commas, that are true of the allocations it is about.
+    `where` has words, separated by commas, that are true of the allocations it is about: those of Hypotheses, and others.
     """
 
     premise: str
@@ -36,10 +28,6 @@ class Implication:
     def words(self) -> set[str]:
         """Those of `where`."""
         return {*filter(None, self.where.split(", "))}
-
-    def applies(self, allocation: Allocation) -> bool:
-        """Whether the arrow is about this allocation."""
-        return allocation.bundles is None and all(WHERE[word](allocation) for word in self.words)
 
 
 def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
@@ -62,27 +50,6 @@ def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
 
 # ---- where ----------------------------------------------------------------------------------------------------------
 
-
-def _is(test: Callable[[Instance], bool], allocation: Allocation) -> bool:
-    return test(allocation.instance)
-
-
-def _has(alpha: float, allocation: Allocation) -> bool:
-    """Whether it is of alpha-pf-vds with this alpha on all servers, A = 1 and B = 0."""
-    given = allocation.parameters.get("alpha", 2.0)
-    alphas = list(given.values()) if isinstance(given, Mapping) else given
-    same = bool(np.all(np.array(alphas, dtype=float) == alpha)) and not {"A", "B", "utility"} & set(allocation.parameters)
-    return allocation.mechanism == "alpha-pf-vds" and same
-
-
-WHERE: Mapping[str, Callable[[Allocation], bool]] = {
-    **{name.replace("_", " "): partial(_is, test) for name, test in TESTS.items()},
-    "bottleneck of a server": lambda allocation: bool(server_bottlenecks(allocation.instance)),
-    "global bottleneck": lambda allocation: bool(global_bottlenecks(allocation.instance)),
-    "alpha = 1": partial(_has, 1.0),
-    "alpha = inf": partial(_has, np.inf),
-}
-"""The test of each word: those of Hypotheses, and others that `follows` is never told."""
 
 ALSO: Mapping[str, tuple[str, ...]] = {
     "same demands": ("one variant", "unlimited"),

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -10,16 +11,40 @@ import pytest
 from tolerances import IMPLIED, PREMISE
 
 from fairalloc.analysis import PROPERTIES, check
+from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models import Allocation, FairallocError
 from fairalloc.models.examples.published import EXAMPLES, example
 from fairalloc.models.transformations.aggregation import pooled
 from fairalloc.solvers import solve
-from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.hypotheses import TESTS, Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, IMPLICATIONS, Implication
 
 WANG = example("wang-fig2").instance
+
+
+def has(alpha, allocation):
+    """Whether it is of alpha-pf-vds with this alpha on all servers, A = 1 and B = 0."""
+    given = allocation.parameters.get("alpha", 2.0)
+    alphas = list(given.values()) if isinstance(given, dict) else given
+    same = bool(np.all(np.array(alphas, dtype=float) == alpha)) and not {"A", "B", "utility"} & set(allocation.parameters)
+    return allocation.mechanism == "alpha-pf-vds" and same
+
+
+WHERE = {
+    **{name.replace("_", " "): lambda it, test=test: test(it.instance) for name, test in TESTS.items()},
+    "bottleneck of a server": lambda it: bool(server_bottlenecks(it.instance)),
+    "global bottleneck": lambda it: bool(global_bottlenecks(it.instance)),
+    "alpha = 1": partial(has, 1.0),
+    "alpha = inf": partial(has, np.inf),
+}
+"""The test of each word of an arrow: those of Hypotheses, and others that `follows` is never told."""
+
+
+def applies(arrow, allocation):
+    """Whether the arrow is about this allocation."""
+    return allocation.bundles is None and all(WHERE[word](allocation) for word in arrow.words)
 
 
 def suite():
@@ -77,7 +102,7 @@ def given(instance, x):
 def judged(allocation):
     """Verdicts by name, of what an arrow about this allocation names; what is not defined there is left out."""
     found = {}
-    for name in {name for arrow in IMPLICATIONS if arrow.applies(allocation) for name in (arrow.premise, arrow.conclusion)}:
+    for name in {name for arrow in IMPLICATIONS if applies(arrow, allocation) for name in (arrow.premise, arrow.conclusion)}:
         try:
             found[name] = check(allocation, name)
         except FairallocError:
@@ -120,7 +145,7 @@ def tried(cases):
     forwards, backwards = Counter(), Counter()
     for allocation, known in cases:
         for arrow in IMPLICATIONS:
-            if not arrow.applies(allocation) or not {arrow.premise, arrow.conclusion} <= set(known):
+            if not applies(arrow, allocation) or not {arrow.premise, arrow.conclusion} <= set(known):
                 continue
             key, premise, conclusion = (arrow.premise, arrow.conclusion), known[arrow.premise], known[arrow.conclusion]
             message = f"{key} on {allocation.instance!r} by {allocation.mechanism}: {premise} {conclusion}"
@@ -159,7 +184,7 @@ BEST = Allocation(WANG, [10, 0, 0, 10])
 def reached(name, allocation, backwards=False):
     """What follows from a property of an allocation; backwards, what is violated where it is."""
     found, news = {name}, {name}
-    arrows = [(a.premise, a.conclusion)[:: -1 if backwards else 1] for a in IMPLICATIONS if a.applies(allocation)]
+    arrows = [(a.premise, a.conclusion)[:: -1 if backwards else 1] for a in IMPLICATIONS if applies(a, allocation)]
     while news:
         news = {end for start, end in arrows if start in found} - found
         found |= news
@@ -208,5 +233,5 @@ def test_a_wrong_arrow_is_seen():
     assert any(
         held(known["drfh"]) and violated(known["sharing-incentive"])
         for allocation, known in cases()
-        if wrong.applies(allocation) and {"drfh", "sharing-incentive"} <= set(known)
+        if applies(wrong, allocation) and {"drfh", "sharing-incentive"} <= set(known)
     )
