@@ -12,15 +12,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.analysis.properties import PROPERTIES, check
-from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.method import now
 from fairalloc.solvers.running.time_limits import within
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import rational_allocation
 from fairalloc.theorems.smt.claims import questions, smallest_size
 from fairalloc.theorems.smt.patterns import InstancePattern, Size
 from fairalloc.theorems.smt.reals import Question, Reply, ask, second_opinion, version
@@ -75,24 +71,11 @@ def _refuted(item: Statement, size: Size, question: Question, answer: Reply) -> 
     try:
         case = Case(_instance(size, question.shape, answer.values))
         verdict = item.violated(case)
-        verdict = _violated_there(item, case, answer.values) if verdict is None else verdict
     except FairallocError:
         return None
     if verdict is None:
         return None
     return MachineVerdict(item.id, size, "refuted", f"refuted: {verdict.sentence}", case=case)
-
-
-def _violated_there(item: Statement, case: Case, values: Mapping[Any, Fraction]) -> Verdict | None:
-    """The exact verdict on the solver's own PS-DSF allocation, one of several, where it is one and violates the property."""
-    if item.mechanism != "ps-dsf" or item.property not in PROPERTIES or not item.applies_to(case):
-        return None
-    arcs = case.instance.arcs
-    x = tuple(values["x", n, i] for n, i in zip(arcs.user.tolist(), arcs.server.tolist(), strict=True))
-    if levels(case.instance, x) is None:
-        return None
-    verdict = check(rational_allocation(case.instance, x, "ps-dsf", "z3"), item.property)
-    return verdict if verdict.holds is False else None
 
 
 def _instance(size: Size, shape: InstancePattern, values: Mapping[Any, Fraction]) -> Instance:
