@@ -122,16 +122,16 @@ class GameFormulas:
         best = undominated(self.need, self.room, y, tasks, dict(enumerate(self.phi)), *FORMULAS)
         return [z3.Not(best), tasks[0] > self.phi[0]]
 
-    def one_dominant(self, r: int = 0) -> list[Term]:
-        """Everybody dominantly requests r everywhere: with C_i of it at server i and D_n for a task, g_ni D_n = C_i."""
+    def one_dominant(self) -> list[Term]:
+        """Everybody dominantly requests resource 1 everywhere: with C_i of it at server i and D_n for a task, g_ni D_n = C_i."""
         c, amount = self._amounts()
-        same = [z3.And(self.w[n, i, r] == 1, self.g[n, i] * amount[n] == c[i]) for n, i in self.pattern.arcs]
+        same = [z3.And(self.w[n, i, 0] == 1, self.g[n, i] * amount[n] == c[i]) for n, i in self.pattern.arcs]
         return [v > 0 for v in (*c, *amount)] + same
 
-    def unfair(self, r: int = 0) -> list[Term]:
-        """User 1 could have more of r on a server, where it is no bottleneck: users' amounts are D_m, as x_m = phi_m."""
+    def unfair(self) -> list[Term]:
+        """User 1 could have more of resource 1 on a server, where it is no bottleneck: users' amounts are D_m, as x_m = phi_m."""
         share = {a: self._amounts()[1][a[0]] for a in self.need}
-        own = [bottleneck(self.need, self.room, share, self.y, (0, i), r, *FORMULAS) for i in self.pattern.servers[0]]
+        own = [bottleneck(self.need, self.room, share, self.y, (0, i), 0, *FORMULAS) for i in self.pattern.servers[0]]
         return [z3.Not(z3.And(*own))]
 
     def server_dominant(self) -> list[Term]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.formulations.game.equilibrium import deviation
+from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
@@ -119,15 +119,6 @@ def _almost_proportional(case: Case) -> Verdict:
     return Verdict("proportion", margin < 0, float(margin), words, RATIONAL)
 
 
-# ---- 6 --------------------------------------------------------------------------------------------------------------
-
-
-def _deviation(h: Holdings) -> float:
-    """The weighted mean of D_n (K 58)."""
-    each = deviation(h.instance, h.allocation.x)
-    return float(h.instance.weights @ each / h.instance.weights.sum())
-
-
 cases: dict[str, Case] = {
     "alike": formulas.ALIKE,
     "tied": TIED,
@@ -192,7 +183,7 @@ trials: dict[str, Routes] = {
     "K.Fn8.true": once(partial(formulas.penalty, False)),
     "K.6.2.utilisation": game.not_rising_in_alpha(game.utilisation),
     "K.6.2.utilisation.positive": game.not_rising_in_alpha(game.utilisation, (1, 3)),
-    "K.6.2.deviation": game.not_rising_in_alpha(_deviation),
+    "K.6.2.deviation": game.not_rising_in_alpha(lambda h: ps_dsf.values(h.allocation)["deviation"]),
     "K.E58": game.about_ps_dsf(game.least_served),
     "K.6.3.proportional": once(_almost_proportional),
 }

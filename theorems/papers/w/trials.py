@@ -202,7 +202,9 @@ def _prop4(case: Case) -> Sequence[Row]:
 
 
 def _partitioned(case: Case) -> Verdict:
-    """W 4.5: c_l / n is an equal partition, and its tasks are the mean of giving each server to a random user."""
+    """W 4.5: c_l / n is an equal partition, so the strong form implies the weak one, and its tasks are the mean of giving each
+    server to a random user.
+    """
     servers, n = case.instance.exact.capacities, case.instance.N
     parts = [[c / n for c in row] for row in servers]
     off = [abs(n * part - whole) for part, whole in zip(_sums(parts), _sums(servers), strict=True)]
@@ -227,13 +229,6 @@ def _taken_back(case: Case) -> Verdict:
     less = [alone(demand, [c * F(999, 1000) if r == s else c for s, c in enumerate(kept)]) for r in range(len(kept))]
     fine = all(k <= c for k, c in zip(kept, given, strict=True)) and alone(demand, kept) == tasks > max(less)
     return exact_verdict("non-wasteful", -1 if fine else 1, f"{tasks} tasks, and {max(less)} with less")
-
-
-def _weaker(case: Case) -> Verdict:
-    """1/n of each server is an equal partition, so who runs as much as with it runs as much as with an equal partition."""
-    servers, n = _one_by_one(case.instance), case.instance.N
-    even = [n * part for part in _sums([[c / n for c in row] for row in servers])] == _sums(servers)
-    return exact_verdict("sharing", 0 if even else 1, "the parts are no equal partition")
 
 
 def _one_by_one(instance: Instance) -> list[tuple[Fraction, ...]]:
@@ -402,7 +397,7 @@ trials: dict[str, Routes] = {
     "W.P4.numbers": printed_numbers(_prop4),
     "W.S4.5.partitions": printed_numbers(_partitions),
     "W.S3.2.non-wasteful": once(_taken_back),
-    "W.S4.5.weaker": once(_weaker),
+    "W.S4.5.weaker": once(_partitioned),
     "W.S4.5.mean": once(_partitioned),
     "W.P8": about_mechanism("drfh", partial(leximin_in, _amounts)),
     "W.P8.alone": about_mechanism("drfh", _as_if_alone),
