@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 PACKAGE = "fairalloc.theorems.papers"
 
-FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "experiment", "own", "answers", "reading")
+FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "experiment", "answers", "reading")
 """Keys that a Statement has as they are."""
 
 PROSE = ("text", "place", "note")

@@ -189,14 +189,6 @@ def equation_13(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     return far([*said, *true], [*true, *(sum(true) * e for e in at.e)]), "(13) fails"
 
 
-def symmetric(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
-    """The matrix in the compact form of (13) is symmetric."""
-    columns = [along(at, v)[1] for v in at.units]
-    pairs = [(columns[i][k], columns[k][i]) for i in range(len(columns)) for k in range(i)]
-    entries = ", ".join(f"{a} and {b}" for a, b in pairs if a != b)
-    return far(*zip(*pairs, strict=True)) if pairs else ZERO, f"opposite entries are {entries}"
-
-
 def unique_velocity(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(13) has one solution, and scaling by a positive number makes f grow at the rate 1."""
     regular = solved(at.matrix, at.e) is not None
@@ -207,13 +199,6 @@ def unique_velocity(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
 def gradient_not_zero(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """The gradient is not 0, so that level sets are hypersurfaces with one normal each (D Remark 3, Definition 2)."""
     return (0 if min(at.nu) > 0 else 1), "the gradient of f is 0"
-
-
-def barrier_signs(case: Case, d: Requests) -> Found:
-    """F is positive inside of D and infinite on its boundary (D Remark 1): where no term is infinite, f is finite."""
-    x = point_of_case(case)
-    wrong = min(x) == 0 and min(slack(d, x)) > 0
-    return Found(1 if wrong else -1, f"x = {brackets(x)} is on the boundary of D, and f(x) is finite")
 
 
 def starts_at_zero(case: Case, d: Requests) -> Found:

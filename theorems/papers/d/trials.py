@@ -5,8 +5,9 @@ from functools import partial
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import about_mechanism
-from fairalloc.theorems.checkers.trials import Routes
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.papers.d import allocations, examples, regions, trajectories
 from fairalloc.theorems.papers.d.complaints import compared_with_drf, for_every, of_data
 from fairalloc.theorems.papers.d.examples import printed
@@ -84,7 +85,6 @@ trials: dict[str, Routes] = {
     "D.S5.3.not-unique": of_data(partial(allocations.unique, False)),
     "D.S5.3.fig5": printed(examples.fig5),
     "D.S5.3.fig5-ratios": printed(examples.fig5_ratios),
-    "D.R1": of_data(trajectories.barrier_signs),
     "D.R2": of_data(regions.other_barrier),
     "D.R3": at_points(trajectories.gradient_not_zero),
     "D.E6": at_points(trajectories.gradient),
@@ -93,7 +93,7 @@ trials: dict[str, Routes] = {
     "D.E11": at_points(trajectories.printed_11),
     "D.E11.true": at_points(trajectories.summed_11),
     "D.E13.true": at_points(trajectories.equation_13),
-    "D.L4.symmetric": at_points(trajectories.symmetric),
+    "D.L4.symmetric": once(checked("D.L4.symmetric", lambda found: abs(found["one"] - found["other"]))),
     "D.L4.unique": at_points(trajectories.unique_velocity),
     "D.L4": on_trajectories(trajectories.exists, partial(integrated, 1e-3)),
     "D.L2": on_trajectories(trajectories.ends_at_the_boundary, partial(integrated, 1e-6)),
