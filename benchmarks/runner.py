@@ -256,7 +256,7 @@ def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator
 
 
 def _idle(plan: Plan, described: Mapping[str, Described]) -> list[str]:
-    """A sentence for each named method that is asked nothing; NotApplicable where that leaves nothing to solve, or to say."""
+    """A sentence for each named method that is asked nothing, and on mechanisms that none fits; NotApplicable where none does."""
     useful = {key for found in described.values() for key in found.methods}
     told = []
     for key, method in plan.methods.items():
@@ -266,6 +266,9 @@ def _idle(plan: Plan, described: Mapping[str, Described]) -> list[str]:
             told.append(f"{key} fits no case of the suite {plan.name!r}: {first}")
     if not useful and not any(found.undefined for found in described.values()):
         raise NotApplicable("; ".join(told))
+    fit = {case.label for case in plan.suite.cases if described[case.name].methods}
+    left = dict.fromkeys(case.label for case in plan.suite.cases if not (case.label in fit or described[case.name].undefined))
+    told += [f"no case of {', '.join(left)} fits {', '.join(plan.methods)}"] if left else []
     return [] if plan.everything else told
 
 

@@ -6,8 +6,6 @@ import io
 import json
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +13,14 @@ from rich.console import Console
 
 from fairalloc import benchmarks
 from fairalloc.benchmarks.page import LOOK_FIRST
-from fairalloc.benchmarks.runner import selected
 from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit, written
-from fairalloc.formulations import Mechanism
-from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.examples import traces
 from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, read_json
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
-from fairalloc.solvers.catalogue.method_registry import method_of
 
 OTHERS = ("simulation.sqlite", "theorems.sqlite")
 """Files in results/ of the commands `simulate` and `theorems`."""
@@ -93,7 +87,6 @@ def _run(options: argparse.Namespace) -> int:
         memory_mb=options.memory_mb,
         **{name: getattr(options, name) for name in ("time_limit", "repeats", "jobs", "threads", "scheduler")},
     )
-    _say_what_is_not_computed(selected(found, options.case or ()).cases, methods)
     summary = benchmarks.run(suite, records, methods, options.case or (), setting)
     _show(summary)
     benchmarks.write_report(summary, page)
@@ -134,25 +127,6 @@ def _is_instance(file: Path) -> bool:
     if schema not in INSTANCE_SCHEMAS:
         complain(f"{file} is left out: its schema is {shown(schema)}, not {INSTANCE_SCHEMA!r}")
     return schema in INSTANCE_SCHEMAS
-
-
-def _say_what_is_not_computed(cases: Sequence[benchmarks.SuiteCase], methods: Sequence[Any]) -> None:
-    """A sentence for each mechanism that no method computes of those that are named."""
-    known = [method_of(method) for method in methods]
-    first = {case.mechanism: case for case in reversed(cases)} if known else {}
-    for case in reversed(first.values()):
-        asked = _with_its_kind(case)
-        if not any(method.computes(asked) for method in known):
-            names = ", ".join(method.id for method in known)
-            complain(f"{asked.id} is not solved: none of the methods that are named computes it ({names})")
-
-
-def _with_its_kind(case: benchmarks.SuiteCase) -> Mechanism:
-    """The case's mechanism; its kind is read off its model where it declares none."""
-    item = find_mechanism(case.mechanism)
-    with suppress(Exception):  # the case itself will show it too
-        return item if None not in (item.linear, item.integer, item.convex) else item.settled(case.build())
-    return item
 
 
 def _data(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from tolerances import EXACT
 import fairalloc as fa
 from fairalloc import __version__, cli
 from fairalloc.analysis import PROPERTIES
-from fairalloc.cli import bench, main
+from fairalloc.cli import main
 from fairalloc.cli import solve as cli_solve
 from fairalloc.models import Allocation
 from fairalloc.models.examples import generators
@@ -406,23 +406,24 @@ def test_a_folder_leaves_out_what_is_no_instance_and_names_what_no_method_comput
     assert steps == [2], "a case without an instance is no step"
     said = capsys.readouterr()
     assert "answer.json is left out: its schema is 'fairalloc-allocation/1', not 'fairalloc-instance/2'" in said.err
-    assert "nb is not solved: none of the methods that are named computes it (highs)" in said.err
+    assert "not asked: no case of nb fits highs" in " ".join(said.out.split())
     assert {record.case for record in fa.benchmarks.report("r.sqlite").records} >= {"one-drfh", "old-drfh"}
     assert "answer-drfh" not in said.out
     asked = f"fairalloc bench run {tmp_path} --mechanism drfh --mechanism nb --method highs "
     assert fa.benchmarks.report("r.sqlite").again.startswith(asked)
 
 
-def test_an_edit_is_not_said_to_be_solved_by_no_method(tmp_path, monkeypatch, capsys):
+def test_an_edit_is_not_said_to_be_solved_by_no_method(tmp_path, monkeypatch):
     """Its kind is read off its model on the case."""
     monkeypatch.chdir(tmp_path)
     fa.write_instance(fa.Instance([[1]], [[2]]), "one.json")
     edit = fa.mechanism("drfh").edited("mine", cvxpy=lambda problem, _: problem)
-    cases = fa.benchmarks.suite_of(["one.json"], [edit, "drfh"]).cases
-    bench._say_what_is_not_computed(cases, ["cvxpy:clarabel", "highs:leximin"])
-    assert capsys.readouterr().err == ""
-    bench._say_what_is_not_computed(cases, ["highs:leximin"])
-    assert "mine is not solved: none of the methods that are named computes it (highs:leximin)" in capsys.readouterr().err
+    suite = fa.benchmarks.suite_of(["one.json"], [edit, "drfh"])
+    told = "not asked: no case of mine fits highs:leximin"
+    setting = fa.benchmarks.Setting(repeats=1)
+    for methods, said in (["highs:leximin"], [told]), (["cvxpy:clarabel", "highs:leximin"], []):
+        found = fa.benchmarks.run(suite, f"{len(methods)}.sqlite", methods, setting=setting, progress=False)
+        assert [warning for warning in found.warnings if "no case" in warning] == said
 
 
 def test_words_may_stand_between_options(run):
