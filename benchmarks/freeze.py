@@ -1,10 +1,12 @@
 """Write the library's manifest: `python -m fairalloc.benchmarks.freeze` adds what is missing in models/examples/library.json.
 
-An instance keeps the hash that it has there, and a mechanism the answer. To freeze another instance, add it to SOURCES.
+An instance keeps the hash that it has there, and a mechanism the answer. Two words freeze another instance: a family or a trace,
+and what it is given as JSON, such as `generic '{"n_users": 20, "n_servers": 5, "n_resources": 2, "seed": 1}'`.
 """
 
 import json
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -16,44 +18,6 @@ from fairalloc.models.examples.published import EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint
 from fairalloc.models.files.writing import write_file
 from fairalloc.solvers import solve
-
-SMALL, MIDDLE, LARGE = ({"n_users": n, "n_servers": k, "n_resources": r} for n, k, r in ((20, 5, 2), (100, 20, 3), (300, 100, 4)))
-
-FAMILIES = (
-    *("generic", "tied", "zero_demand", "placement", "heavy_tailed", "identical", "racks", "finite", "variants", "badly_scaled"),
-    *("degenerate", "planted", "njc"),
-)
-
-GENERATED: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    *((family, size) for family in FAMILIES for size in (SMALL, MIDDLE)),
-    *((family, {**size, "decades": 6}) for family in ("weights", "demands") for size in (SMALL, MIDDLE)),
-    *(("planted", {**size, "mechanism": "nb"}) for size in (SMALL, MIDDLE)),
-    *(("sparse", {**size, "part": 0.1}) for size in (MIDDLE, LARGE)),
-    *(("google_mix", {"n_users": n}) for n in (50, 500)),
-    *((family, LARGE) for family in ("generic", "zero_demand", "heavy_tailed", "racks")),
-)
-MARKETS: tuple[Mapping[str, Any], ...] = (
-    *({"buyers": n, "goods": k} for n, k in ((5, 8), (20, 50), (100, 200), (100, 1000))),
-    {"buyers": 1000, "goods": 100, "density": 0.2},
-)
-NETWORKS: tuple[Mapping[str, Any], ...] = (
-    *({"flows": n, "links": k} for n, k in ((20, 30), (100, 60), (300, 100), (1000, 200))),
-    {"flows": 100, "links": 60, "equal": True},
-)
-TRACES: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    *(("google2011", given) for given in ({}, {"finite": True}, {"users": 20}, {"users": 100})),
-    *(("bitbrains", given) for given in ({}, {"finite": True}, {"seed": 1})),
-    *(("alibaba", given) for given in ({}, {"gpuspec": True}, {"pods": 30})),
-)
-
-SOURCES: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    *(("example", {"name": item.name}) for item in EXAMPLES),
-    *((family, {**given, "seed": 1}) for family, given in GENERATED),
-    *(("market", {**given, "seed": 1}) for given in MARKETS),
-    *(("network", {**given, "seed": 1}) for given in NETWORKS),
-    *TRACES,
-)
-"""Source and arguments of each."""
 
 GENERAL = ("drfh", "tsf", "lmmf", "nb", "ps-dsf", "utilitarian")
 MECHANISMS: Mapping[str, tuple[str, ...]] = {"market": ("nb",), "network": ("mmf", "lmmf", "nb"), "njc": (*GENERAL, "njc")}
@@ -88,31 +52,30 @@ def best(instance: Instance, name: str) -> Allocation | None:
     return min(answers, key=lambda found: found.residual, default=None)
 
 
-def completed(source: str, arguments: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def completed(row: Mapping[str, Any]) -> dict[str, Any]:
     """The row of an instance, with what is known of it."""
-    draft = Frozen(str(arguments.get("name", "")), source, arguments, (), "", {})
-    instance = draft.made()
-    size = [instance.N, instance.K, instance.R, instance.A]
-    row = known.get(instance.name, {"hash": fingerprint(instance), "answers": {}})
-    answers = dict(row["answers"])
-    for name in MECHANISMS.get(source, GENERAL):
+    instance = Frozen(row["name"], row["source"], row["arguments"], (), "", {}).made()
+    answers = dict(row.get("answers", {}))
+    for name in MECHANISMS.get(row["source"], GENERAL):
         if name not in answers and (found := best(instance, name)) is not None and found.residual <= 1e-6:
             answers[name] = answer(found)
-    given = {} if source == "example" else dict(arguments)
-    return {"name": instance.name, "source": source, "arguments": given, "size": size, "hash": row["hash"], "answers": answers}
+    size, made = [instance.N, instance.K, instance.R, instance.A], row.get("hash") or fingerprint(instance)
+    return {**row, "name": instance.name, "size": size, "hash": made, "answers": answers}
 
 
-def main() -> None:
-    """Go through SOURCES, and write what is known after each."""
-    known = {row["name"]: row for row in json.loads(MANIFEST.read_text(encoding="utf-8"))} if MANIFEST.exists() else {}
-    rows: dict[str, Any] = {}
-    for source, arguments in SOURCES:
-        row = completed(source, arguments, known)
-        rows[row["name"]] = row
-        left = [known[name] for name in known if name not in rows]
-        write_file(MANIFEST, "[\n" + ",\n".join(map(json.dumps, [*rows.values(), *left])) + "\n]\n")
-        print(row["name"], *row["answers"], flush=True)
+def main(words: Sequence[str] = ()) -> None:
+    """Go through all instances, and write what is known after each."""
+    rows: list[dict[str, Any]] = json.loads(MANIFEST.read_text(encoding="utf-8"))
+    given = [("example", {"name": item.name}) for item in EXAMPLES]
+    given += [(source, json.loads(arguments)) for source, arguments in zip(words[::2], words[1::2], strict=True)]
+    for source, arguments in given:
+        row = {"name": arguments.pop("name", ""), "source": source, "arguments": arguments}
+        rows += [row] if row not in [{name: known[name] for name in row} for known in rows] else []
+    for k, row in enumerate(rows):
+        rows[k] = completed(row)
+        write_file(MANIFEST, "[\n" + ",\n".join(json.dumps(one) for one in rows if "hash" in one) + "\n]\n")
+        print(rows[k]["name"], *rows[k]["answers"], flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

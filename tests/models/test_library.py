@@ -1,15 +1,18 @@
 """The frozen library: every instance is made as it was, and small ones still have the answers that are told of them."""
 
+import json
+
 import numpy as np
 import pytest
 from tolerances import RESIDUAL
 
 import fairalloc as fa
+from fairalloc.benchmarks import freeze
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import InstanceError, UnknownName
 from fairalloc.models.examples import generators, traces
-from fairalloc.models.examples.library import Frozen
+from fairalloc.models.examples.library import MANIFEST, Frozen
 from fairalloc.models.files.jsonio import fingerprint
 
 FROZEN = [fa.library(name) for name in fa.library()]
@@ -23,6 +26,21 @@ def test_an_instance_is_what_was_frozen(name):
     made = item.made()
     assert (made.name, fingerprint(made)) == (name, item.hash)
     assert item.size == (made.N, made.K, made.R, made.A)
+
+
+def test_what_is_frozen_stays_and_another_instance_is_frozen_after_it(tmp_path, monkeypatch):
+    before = json.loads(MANIFEST.read_text(encoding="utf-8"))[:2]
+    file = tmp_path / "library.json"
+    file.write_text(json.dumps(before))
+    monkeypatch.setattr(freeze, "MANIFEST", file)
+    monkeypatch.setattr(freeze, "EXAMPLES", ())
+    monkeypatch.setattr(freeze, "MECHANISMS", {"tied": ["drfh"]})
+    monkeypatch.setattr(freeze, "GENERAL", ())
+    freeze.main(["tied", '{"n_users": 3, "n_servers": 2, "n_resources": 2, "seed": 1}'] * 2)
+    *kept, new = json.loads(file.read_text(encoding="utf-8"))
+    assert kept == before
+    assert (new["name"], new["size"], new["hash"]) == ("tied-3x2x2-1", [3, 2, 2, 6], fingerprint(generators.tied(3, 2, 2, 1)))
+    assert new["answers"]["drfh"]["residual"] <= RESIDUAL
 
 
 @pytest.mark.parametrize("family", ["generic", "tied", "planted", "google_mix"])
