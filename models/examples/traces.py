@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Seed, checked
-from fairalloc.models.errors import NotInstalled, UnknownName, no_such, require
+from fairalloc.models.errors import NotInstalled, require
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
@@ -36,25 +36,11 @@ __all__ = [
     "google_machine_mix",
     "pod_name",
     "read_bitbrains_raw",
-    "read_google_csv",
     "remember_data",
     "remembered_in",
 ]
 
 log = logging.getLogger("fairalloc")
-
-# The official fields in order (Reiss, Wilkes, Hellerstein 2011); TEXT holds those that are not numbers.
-GOOGLE_TABLES = {
-    "job_events": "time_us missing_info job_id event_type user sched_class job_name logical_name",
-    "task_events": "time_us missing_info job_id task machine_id event_type user sched_class priority cpu_req mem_req disk_req "
-    "different_machines",
-    "machine_events": "time_us machine_id event_type platform_id cpu memory",
-    "machine_attributes": "time_us machine_id attribute_name attribute_value deleted",
-    "task_usage": "start_us end_us job_id task machine_id cpu_mean mem_canonical mem_assigned page_cache_unmapped "
-    "page_cache_total mem_max disk_io_mean disk_space_mean cpu_max disk_io_max cpi mai sample_portion aggregation_type "
-    "cpu_sampled",
-}
-TEXT = {"user", "job_name", "logical_name", "platform_id", "attribute_name", "attribute_value"}
 
 BITBRAINS_COLUMNS = {
     "Timestamp [ms]": "ts",
@@ -194,22 +180,6 @@ def google2019_demands(folder: str | Path) -> Floats:
     bad, twice = len(requests) - len(positive), len(positive) - len(result)
     log.info("google2019: left out %s", {"rows not positive in both": bad, "rows that repeat others": twice})
     return result
-
-
-@checked
-def read_google_csv(path: str | Path, table: str) -> dict[str, Any]:
-    """The columns of one raw file of clusterdata-2011-2, name -> values, every row kept.
-
-    The files have no header; the names here follow the official order (format + schema document). Numbers are an (n,) float
-    array with nan where the field is empty, hashes a list of n strings or None. Times are microseconds, exact in a float up to
-    2**53; the end-of-trace mark 2**63 - 1 reads as 2.0**63. Requests and capacities are in units of the largest machine.
-
-    `path` ends with .csv or .csv.gz, and `table` is a key of GOOGLE_TABLES, such as "task_events".
-    """
-    if table not in GOOGLE_TABLES:
-        raise UnknownName(no_such("raw table", table, GOOGLE_TABLES, f"the tables are {', '.join(GOOGLE_TABLES)}"))
-    raw = csv_table(path, GOOGLE_TABLES[table].split(), header=False)
-    return {c: [v or None for v in raw.columns[c]] if c in TEXT else raw.numbers(c, missing=True) for c in raw.columns}
 
 
 @checked

@@ -49,13 +49,13 @@ def sample_file(folder: str | Path, *parts: str) -> Path:
     return Path(folder, *parts)
 
 
-def csv_table(path: str | Path, columns: Sequence[str] = (), *, header: bool = True, separator: str = ",") -> CsvTable:
-    """The given columns of a .csv or .csv.gz file, () = all; without a header they are all that the file has, in this order.
+def csv_table(path: str | Path, columns: Sequence[str] = (), *, separator: str = ",") -> CsvTable:
+    """The given columns of a .csv or .csv.gz file, () = all.
 
     InstanceError where the file cannot be read or has no rows, or a column or a field is missing.
     """
     lines = _lines(Path(path), separator)
-    names = lines.pop(0)[1] if header and lines else list(columns)
+    names = lines.pop(0)[1] if lines else []
     if not lines:
         raise InstanceError(f"{path} has no rows")
     columns = columns or names

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Duration, Rule, Seed, checked
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.examples.traces import GOOGLE_TABLES, TEXT, found_data, google2019_demands
+from fairalloc.models.examples.traces import found_data, google2019_demands
 from fairalloc.models.files.trace_files import parquet_columns, pyarrow, sample_file
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
@@ -33,6 +33,15 @@ from fairalloc.simulation.workloads.clusters import four_classes
 SOURCES = ("google2011", "google2019", "generated")
 Source = Annotated[str, Rule(lambda value: value in SOURCES, f"one of {', '.join(SOURCES)}")]
 Part = Annotated[float, Rule(lambda value: 0 <= value <= 1, "a part of all, 0 to 1")]
+
+FIELDS = {
+    "task_events": "time_us missing_info job_id task machine_id event_type user sched_class priority cpu_req mem_req disk_req "
+    "different_machines",
+    "machine_events": "time_us machine_id event_type platform_id cpu memory",
+}
+"""The official fields of raw files in order (Reiss, Wilkes, Hellerstein 2011); those of HASHES are no numbers."""
+
+HASHES = ("user", "platform_id")
 
 START, END = 600.0, 2506198.0  # seconds at which the window of the trace starts and its last event is
 HOUR, INTERVAL = 3600.0, 300.0
@@ -253,8 +262,8 @@ def _joined(paths: Sequence[str | Path], table: str, wanted: Sequence[str]) -> d
     """These columns of all files, with checked times: numbers with nan where a field is empty, hashes as texts."""
     if not paths:
         raise InstanceError("no files were given, but there must be at least one")
-    found, names = pyarrow("raw files"), GOOGLE_TABLES[table].split()
-    kinds = {name: found.string() if name in TEXT else found.float64() for name in names}
+    found, names = pyarrow("raw files"), FIELDS[table].split()
+    kinds = {name: found.string() if name in HASHES else found.float64() for name in names}
     convert = {"column_types": kinds, "include_columns": list(wanted), "strings_can_be_null": True}
     asked = found.csv.ReadOptions(column_names=names), None, found.csv.ConvertOptions(**convert)
     parts = []

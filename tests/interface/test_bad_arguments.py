@@ -156,7 +156,6 @@ OWN = {
     "pyomo_tasks": {"full": np.zeros((2, 2))},
     "convergence": {"item": [{"iteration": 1, "residual": 0.1}]},
     **{name: {"item": TRADEOFF} for name in ("frontier", "server_shares", "sweep")},
-    "read_google_csv": {"table": "task_events"},
 }
 """Good values of single functions."""
 

@@ -245,24 +245,6 @@ def test_alibaba_with_a_gpu_type_that_no_node_has(tmp_path: Path) -> None:
         traces.alibaba(tmp_path)
 
 
-def test_raw_google_rows_keep_missing_values(tmp_path: Path) -> None:
-    path = write(tmp_path, "m.csv", "0,5,0,hash,0.5,0.25\n9223372036854775807,6,1,,,\n")
-    table = traces.read_google_csv(path, "machine_events")
-    assert table["platform_id"] == ["hash", None]
-    assert table["time_us"].tolist() == [0, 2.0**63]
-    assert table["cpu"][0] == 0.5
-    assert np.isnan(table["cpu"][1])
-    with fails(f"line 1 of {path} has 6 fields, but it must have 8"):
-        traces.read_google_csv(path, "job_events")
-    with fails(
-        "there is no raw table 'jobs': the tables are job_events, task_events, machine_events, machine_attributes, task_usage"
-    ):
-        traces.read_google_csv(path, "jobs")
-    bad = write(tmp_path, "bad.csv", "0,five,0,hash,0.5,0.25\n")
-    with fails(f"machine_id in line 1 of {bad} is 'five', but it must be a finite number"):
-        traces.read_google_csv(bad, "machine_events")
-
-
 def test_raw_bitbrains_keeps_off_and_repeated_rows(tmp_path: Path) -> None:
     header = ";\t".join(traces.BITBRAINS_COLUMNS)
     off, on = ";\t".join(["1375308176", "0"] + ["0"] * 9), ";\t".join(["1375308176", *map(str, range(10))])
@@ -389,36 +371,6 @@ def test_alibaba_gpu_types_of_one_user(data: Path) -> None:
     allowed = {server.split("-")[0].split("x")[-1] for server in np.array(instance.servers)[instance.placement[n]]}
     assert allowed == {"V100M16", "V100M32"}
     assert len({server.split("-")[0].split("x")[-1] for server in instance.servers} - {"cpu"}) == 7, "7 GPU types"
-
-
-@pytest.mark.parametrize(
-    ("file", "table", "rows", "columns"),
-    [
-        ("job_events_part-00000-of-00500.csv.gz", "job_events", 10704, 8),
-        ("job_events_head.csv.gz", "job_events", 670, 8),
-        ("task_events_head.csv.gz", "task_events", 1015, 13),
-        ("machine_events_head.csv.gz", "machine_events", 1523, 6),
-        ("machine_attributes_head.csv.gz", "machine_attributes", 1665, 5),
-        ("task_usage_head.csv.gz", "task_usage", 677, 20),
-    ],
-)
-def test_raw_google_files_have_the_documented_size(data: Path, file: str, table: str, rows: int, columns: int) -> None:
-    values = traces.read_google_csv(data / "google2011" / "sample_raw" / file, table)
-    assert len(values) == columns
-    assert {len(column) for column in values.values()} == {rows}
-
-
-def test_raw_google_values(data: Path) -> None:
-    raw = data / "google2011" / "sample_raw"
-    tasks = traces.read_google_csv(raw / "task_events_head.csv.gz", "task_events")
-    assert np.isnan(tasks["cpu_req"]).sum() == np.isnan(tasks["mem_req"]).sum() == 79
-    assert np.isnan(tasks["priority"]).sum() == 0
-    usage = traces.read_google_csv(raw / "task_usage_head.csv.gz", "task_usage")
-    assert (usage["start_us"].min(), usage["end_us"].max()) == (6e8, 9e8)
-    assert usage["cpu_mean"].max() <= usage["cpu_max"].max() <= 1
-    head, part = (traces.read_google_csv(raw / f"job_events_{f}.csv.gz", "job_events") for f in ("head", "part-00000-of-00500"))
-    assert head["user"] == part["user"][:670]
-    assert head["job_id"].tolist() == part["job_id"][:670].tolist()
 
 
 @pytest.mark.parametrize(
