@@ -47,7 +47,8 @@ def _points(title: str, points: Mapping[str, Any], draw: Callable[..., Any], sum
 
 def _accuracy(summary: Summary, mechanism: str) -> list[Panel]:
     points = {one.method: one.points for one in reached(summary.by_mechanism[mechanism]) if one.points}
-    return _points(mechanism, points, measured.reached, summary)
+    told = {m: ", ".join(f"{residual:.0e} after {spent:.3g} s" for spent, residual in own) for m, own in points.items()}
+    return _points(mechanism, points, partial(measured.curves, told=told, measure="largest residual"), summary)
 
 
 def _intervals(summary: Summary, mechanism: str) -> list[Panel]:
@@ -65,8 +66,17 @@ def _fronts(summary: Summary, mechanism: str) -> list[Panel]:
 
 
 def _losses(summary: Summary, mechanism: str) -> list[Panel]:
-    points = {one.method: (one.seconds, one.worst, one.mean) for one in losses(summary, mechanism)}
-    return _points(mechanism, points, measured.losses, summary)
+    """A line from the worst part to the mean one."""
+    found = losses(summary, mechanism)
+    points = {one.method: [(one.seconds, one.worst), (one.seconds, one.mean)] for one in found}
+    told = {one.method: f"{one.seconds:.3g} s, worst {one.worst:.3g}, mean {one.mean:.3g}" for one in found}
+    about: dict[str, Any] = {"told": told, "measure": "part of the exact share", "across": "processor seconds"}
+    look: dict[str, Any] = {"markersize": 6.5, "linewidth": 1.2, "linestyle": "-"}
+
+    def draw(points: Mapping[str, Any], ax: Any, **given: Any) -> None:
+        measured.curves(points, ax=ax, **about, **look, **given).set(yscale="linear", ylim=(0.0, None))
+
+    return _points(mechanism, points, draw, summary)
 
 
 def _traces(summary: Summary, mechanism: str) -> list[Panel]:
@@ -80,7 +90,10 @@ def _traces(summary: Summary, mechanism: str) -> list[Panel]:
 
 
 def _growth(summary: Summary, mechanism: str) -> list[Panel]:
-    return _points(mechanism, medians_by_decade(summary, mechanism), measured.growth, summary)
+    found = medians_by_decade(summary, mechanism)
+    points = {method: [(arcs, max(spent, 1e-6)) for arcs, spent in own] for method, own in found.items()}
+    told = {method: ", ".join(f"{spent:.3g} s at {arcs:.0e}" for arcs, spent in own) for method, own in found.items()}
+    return _points(mechanism, points, partial(measured.curves, told=told, measure="seconds", across="arcs"), summary)
 
 
 def _memory(summary: Summary) -> list[Panel]:

@@ -1,4 +1,4 @@
-"""What was measured of solvers: time, accuracy, losses, residuals over time, growth, and memory. Plain numbers in, Axes out."""
+"""What was measured of solvers: time, accuracy, residuals over time, and memory. Plain numbers in, Axes out."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -40,20 +40,19 @@ def front(points: Points, ax: "Axes | None" = None, *, order: Sequence[str] = ()
     >>> axes.lines[-1].get_xdata().tolist()
     [0.01, 0.1]
     """
-    shown = {method: sorted(p for p in own if np.isfinite(p[1])) for method, own in sorted(points.items())}
-    shown = {method: own for method, own in shown.items() if own}
+    shown = {method: sorted(p for p in own if np.isfinite(p[1])) for method, own in points.items()}
     told = {method: ", ".join(f"{seconds:.3g} s to {residual:.1e}" for seconds, residual in own) for method, own in shown.items()}
-    curves = {method: _visible(own) for method, own in shown.items()}
-    ax = _curves(curves, told, ax, order, key, "largest residual", markersize=6.5, linewidth=0.8, zorder=3)
+    given: dict[str, Any] = {"order": order, "key": key, "told": told, "measure": "largest residual"}
+    ax = curves(shown, ax, **given, markersize=6.5, linewidth=0.8, zorder=3)
     if best := _front([point for own in shown.values() for point in own]):
         look: dict[str, Any] = {"drawstyle": "steps-post", "color": style.GREY, "linewidth": 3.0, "zorder": 1}
         ax.plot(*_visible(best), gid=hint("Pareto front"), **look)
     return ax
 
 
-def _visible(points: Sequence[tuple[float, float]], least: float = 0.0) -> Floats:
-    """(2, points) seconds, at least `least`, and what is measured, at least EXACT."""
-    return np.asarray(np.maximum(np.array(points).T, [[least], [EXACT]]))
+def _visible(points: Sequence[tuple[float, float]]) -> Floats:
+    """(2, points) what is on the right, at least 1e-6, and what is measured, at least EXACT."""
+    return np.asarray(np.maximum(np.array(points).T, [[1e-6], [EXACT]]))
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -63,31 +62,6 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
         if not found or residual < found[-1][1]:
             found.append((seconds, residual))
     return found
-
-
-@checked
-def losses(
-    points: Mapping[str, tuple[float, float, float]], ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True
-) -> "Axes":
-    """Time against what users have of their exact share: a line from the worst part to the mean one.
-
-    Parameters
-    ----------
-    points : for each method seconds, the worst and the mean part
-    ax, order, key : as in `front`
-
-    Examples
-    --------
-    >>> axes = losses({"exact": (2.0, 1.0, 1.0), "fast": (0.1, 0.4, 0.9)})
-    >>> axes.lines[1].get_ydata().tolist()
-    [0.4, 0.9]
-    """
-    curves = {method: np.array([[seconds, seconds], [worst, mean]]) for method, (seconds, worst, mean) in points.items()}
-    told = {m: f"{seconds:.3g} s, worst {worst:.3g}, mean {mean:.3g}" for m, (seconds, worst, mean) in points.items()}
-    look: dict[str, Any] = {"markersize": 6.5, "linewidth": 1.2, "linestyle": "-"}
-    ax = _curves(curves, told, ax, order, key, "part of the exact share", "processor seconds", **look)
-    ax.set(yscale="linear", ylim=(0.0, None))
-    return ax
 
 
 @checked
@@ -105,72 +79,42 @@ def histories(traces: Points, ax: "Axes | None" = None, *, order: Sequence[str] 
     >>> axes.lines[0].get_ydata().tolist()
     [0.01, 1e-05]
     """
-    points = {method: _visible(trace, 1e-6) for method, trace in traces.items() if len(trace)}
-    told = {method: f"{own[1][-1]:.1e} after {own[0][-1]:.3g} s" for method, own in points.items()}
-    return _curves(points, told, ax, order, key, "its own measure", markevery=0.15)
+    told = {method: f"{own[-1][1]:.1e} after {own[-1][0]:.3g} s" for method, own in traces.items() if len(own)}
+    return curves(traces, ax, order=order, key=key, told=told, measure="its own measure", markevery=0.15)
 
 
-@checked
-def reached(points: Points, ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True) -> "Axes":
-    """Accuracy against time: the residual that is reached after so many seconds.
-
-    Parameters
-    ----------
-    points : for each method (seconds, residual), the residuals falling
-    ax, order, key : as in `front`
-
-    Examples
-    --------
-    >>> axes = reached({"one": [(0.1, 1e-1), (0.2, 1e-2)]})
-    >>> axes.lines[0].get_xdata().tolist()
-    [0.1, 0.2]
-    """
-    found = {method: _visible(own, 1e-6) for method, own in points.items() if len(own)}
-    told = {m: ", ".join(f"{residual:.0e} after {spent:.3g} s" for spent, residual in own) for m, own in points.items()}
-    return _curves(found, told, ax, order, key, "largest residual")
-
-
-@checked
-def growth(seconds: Points, ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True) -> "Axes":
-    """How time grows with the size of instances.
-
-    Parameters
-    ----------
-    seconds : for each method (arcs, seconds) of each size
-    ax, order, key : as in `front`
-
-    Examples
-    --------
-    >>> axes = growth({"one": [(1e3, 0.1), (1e4, 1.2)]})
-    >>> axes.lines[0].get_xdata().tolist()
-    [1000.0, 10000.0]
-    """
-    points = {method: np.maximum(np.array(own).T, 1e-6) for method, own in seconds.items() if len(own)}
-    told = {method: ", ".join(f"{spent:.3g} s at {arcs:.0e}" for arcs, spent in own) for method, own in seconds.items()}
-    return _curves(points, told, ax, order, key, "seconds", "arcs")
-
-
-def _curves(
-    points: Mapping[str, Floats],
-    told: Mapping[str, str],
+def curves(
+    points: Points,
     ax: "Axes | None",
+    *,
     order: Sequence[str],
     key: bool,
+    told: Mapping[str, str],
     measure: str,
     across: str = "seconds",
     **look: Any,
 ) -> "Axes":
-    """A line for each method through its points (2, P), with what is told of it, on logarithmic axes."""
-    ax = style.one_axes_beside(ax, 4.0, list(points)) if key else style.one_axes(ax, 4.0, 3.2)
-    styles, handles = style.lines(points, order), []
-    for method, own in sorted(points.items()):
+    """A line for each method through its points, if it has any, on logarithmic axes with the labels `measure` and `across`.
+
+    Parameters
+    ----------
+    points : for each method (seconds, what is measured)
+    ax, order, key : as in `front`
+    told : of each method what a browser shows where one points at its line
+    measure, across : the labels of the axes, upwards and to the right
+    look : other settings of the lines
+    """
+    shown = {method: _visible(own) for method, own in sorted(points.items()) if len(own)}
+    ax = style.one_axes_beside(ax, 4.0, list(shown)) if key else style.one_axes(ax, 4.0, 3.2)
+    styles, handles = style.lines(shown, order), []
+    for method, own in shown.items():
         handles += ax.plot(*own, label=method, gid=hint(f"{method}: {told[method]}"), **styles[method] | look)
     style.tidy(ax, "both", across, measure)
     ax.set(xscale="log", yscale="log")
     style.decades(ax.xaxis, *ax.get_xlim())
     style.decades(ax.yaxis, *ax.get_ylim())
     if key and handles:
-        style.legend(ax, handles, sorted(points))
+        style.legend(ax, handles, list(shown))
     return ax
 
 
