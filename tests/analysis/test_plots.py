@@ -12,6 +12,7 @@ from tolerances import EXACT, ROUNDING
 import fairalloc as fa
 from fairalloc.analysis.feasible_set import feasible_vertices
 from fairalloc.analysis.plots import style
+from fairalloc.analysis.plots.profiles import svg_text
 from fairalloc.analysis.tradeoff import TradeOff, tradeoff
 from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.examples import generators
@@ -507,6 +508,17 @@ DRAWN = {
 }
 TWO = {"one": {"m": [1.0]}, "two": {"m": [1.0]}}
 PANELS = {"frontier": (SWEEP, 2), "performance_profiles": (TWO, 2), "data_profiles": (TWO, 2)}
+
+
+def test_the_last_digits_of_a_layout_do_not_change_the_text_of_a_figure():
+    texts = []
+    for left in (0.1, 0.1 + 1e-15):
+        figure = style.new_figure(3.0, 2.0)
+        figure.set_layout_engine("none")
+        figure.add_axes((left, 0.1, 0.8, 0.8)).plot([1, 2], [1, 2])
+        texts.append(svg_text(figure))
+    assert texts[0] == texts[1]
+    assert "clip-path" in texts[0]
 
 
 def test_a_method_without_iterations_has_no_history():
