@@ -19,7 +19,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NoReturn
 
 from fairalloc import __version__
@@ -256,16 +255,10 @@ PACKAGES = (
 
 
 def _doctor(_: argparse.Namespace) -> None:
+    from fairalloc.runs.machine import installed_version
     from fairalloc.solvers import METHODS
 
     emit(f"fairalloc {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}\n")
-    emit(Grid("", ["package", "version"], [[name, _version(name)] for name in PACKAGES]).text())
+    emit(Grid("", ["package", "version"], [[name, installed_version(name)] for name in PACKAGES]).text())
     rows = [[method.id, method.missing() or "available"] for method in METHODS.values()]
     emit(Grid("", ["method", "state"], rows).text())
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
