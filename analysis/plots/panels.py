@@ -24,16 +24,17 @@ ENDINGS: Mapping[str, Mapping[str, Any]] = {".svg": {}, ".png": {}, ".pdf": {"Cr
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure: its title, the names in the legend (without them it is wider), what draws it, its height in inches."""
+    """A part of a figure: its title, names in the legend, what draws it, its height in inches, its width where there are none."""
 
     title: str
     names: tuple[str, ...]
     draw: Callable[[Any], object]
     height: float = HEIGHT
+    width: float = 1.6 * WIDTH
 
 
 def element(panel: Panel) -> str:
-    figure = style.new_figure(WIDTH if panel.names else 1.6 * WIDTH, panel.height)
+    figure = style.new_figure(WIDTH if panel.names else panel.width, panel.height)
     _draw(panel, figure.add_subplot())
     return svg_element(figure)
 
@@ -70,7 +71,7 @@ def composed(order: Sequence[str], panels: Sequence[Panel]) -> "Figure":
     from matplotlib.lines import Line2D
 
     shown = [name for name in order if any(name in panel.names for panel in panels)]
-    width = WIDTH if shown else 1.6 * WIDTH
+    width = WIDTH if shown else max(panel.width for panel in panels)
     columns = min(len(panels), int(style.BESIDE * WIDTH / width))
     beside = max(1, int(columns * width / (style.WIDEST + 0.9)))
     lines = -(-len(shown) // beside)
