@@ -64,7 +64,7 @@ def add_commands(commands: Any) -> None:
     command = bench.add_parser("compare", help="two record files: gains and losses, paired by case; exit code 1 on a loss")
     command.add_argument("before", type=Path, metavar="A", help="the records to compare with")
     command.add_argument("now", type=Path, metavar="B", help="may be A: then its last two runs are compared")
-    text = "a ratio of times beyond which a change counts, if its interval excludes 1; default: 1.2"
+    text = "a ratio of times beyond which a change counts, if a test of signs finds it; default: 1.2"
     command.add_argument("--threshold", type=float, default=1.2, metavar="RATIO", help=text)
     command.add_argument("--suite", metavar="ID", help="the newest runs of this suite; default: of any")
     command.add_argument("--format", choices=("text", "markdown", "json"), default="text")
