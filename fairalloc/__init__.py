@@ -70,43 +70,6 @@ __all__ += ["Explanation", "PricedAllocation", "Sensitivity", "explain", "explor
 __all__ += ["Case", "Claim", "ClaimResult", "Conflict", "Hypotheses", "Matrix"]
 __all__ += ["claim", "claim_properties", "conflict", "property_matrix"]
 
-PLACES = {
-    "fairalloc.analysis.certificates": "Certificate NotCertified certify",
-    "fairalloc.analysis.compare": "MechanismComparison compare",
-    "fairalloc.analysis.market": "PricedAllocation market",
-    "fairalloc.analysis.explorer": "explorer_page",
-    "fairalloc.analysis.explanations": "Explanation explain",
-    "fairalloc.analysis.properties": "Misreport Property check check_mechanism",
-    "fairalloc.analysis.sensitivity": "Sensitivity sensitivity",
-    "fairalloc.analysis.solution_sets": "SolutionSet solution_set",
-    "fairalloc.analysis.verdict": "Verdict",
-    "fairalloc.formulations": "MECHANISMS Mechanism mechanism",
-    "fairalloc.formulations.common.tasks": "cvxpy_tasks pyomo_tasks",
-    "fairalloc.formulations.game.marginal": "Utility",
-    "fairalloc.formulations.lexicographic.rule": "Leximin",
-    "fairalloc.models": "Allocation Instance Overview",
-    "fairalloc.models.errors": "FairallocError InstanceError NotApplicable NotInstalled UnknownName",
-    "fairalloc.models.transformations.aggregation": "aggregate expand",
-    "fairalloc.models.transformations.own_time": "with_own_time",
-    "fairalloc.models.files.csv_tables": "read_csv",
-    "fairalloc.models.files.jsonio": "read_instance write_allocation write_instance",
-    "fairalloc.models.examples.library": "Frozen library",
-    "fairalloc.models.examples.example": "Example",
-    "fairalloc.models.examples.published": "EXAMPLES example",
-    "fairalloc.solvers": "METHODS Method options solve solve_many",
-    "fairalloc.solvers.export": "export read_allocation",
-    "fairalloc.solvers.model_page": "ModelPage show",
-    "fairalloc.solvers.catalogue.own": "method",
-    "fairalloc.theorems.cases": "Case",
-    "fairalloc.theorems.claims": "Claim ClaimResult claim",
-    "fairalloc.theorems.conflict": "Conflict conflict",
-    "fairalloc.theorems.hypotheses": "Hypotheses",
-    "fairalloc.theorems.checkers.own": "claim_properties",
-    "fairalloc.theorems.matrix": "Matrix",
-    "fairalloc.theorems.own_matrix": "property_matrix",
-}
-"""Where which names are, for `on_demand`; the imports above tell the same to tools that read types."""
-
 ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks")
 
 PARTS = {
@@ -118,7 +81,7 @@ PARTS = {
 """Modules that are names of the package."""
 
 if not TYPE_CHECKING:
-    __getattr__ = on_demand(__name__, PLACES, PARTS)
+    __getattr__ = on_demand(__name__, PARTS)
 
 
 SOURCES.append(lambda: sys.modules[__name__].plots.OF_ALLOCATIONS)

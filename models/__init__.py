@@ -26,13 +26,5 @@ __all__ = [
     "show",
 ]
 
-PLACES = {
-    "fairalloc.models.allocation": "Allocation Times",
-    "fairalloc.models.errors": "FairallocError InstanceError NotApplicable NotInstalled UnknownName",
-    "fairalloc.models.instance": "Instance",
-    "fairalloc.models.overview": "Overview show",
-}
-"""Where the names are, for `on_demand`; the imports above tell the same to tools that read types."""
-
 if not TYPE_CHECKING:
-    __getattr__ = on_demand(__name__, PLACES, {})
+    __getattr__ = on_demand(__name__, {})
