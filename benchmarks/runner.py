@@ -295,22 +295,9 @@ def _placed(plan: Plan, pool: Pool | RemotePool) -> tuple[Plan, dict[str, Any]]:
     """The plan with the number of solves at the same time on one machine, and the description of the machines."""
     if isinstance(pool, Pool):
         return plan, machine.describe_machine()
-    here = machine.describe_software()
-    for worker, there in pool.told(machine.describe_software).items():
-        for name in ("python", "packages"):
-            if there[name] != here[name]:
-                has = f"{_other(name, there, here)}, but here is {_other(name, here, there)}"
-                raise BenchmarkError(f"the worker {worker} of {pool.address!r} is refused, because it has {has}")
     machines = list(pool.told(machine.describe_machine).values())
     jobs = max(Counter(found["node"] for found in machines).values())
     return replace(plan, setting=replace(plan.setting, jobs=jobs)), machine.joined(machines)
-
-
-def _other(name: str, one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """The versions of one that are not those of the other."""
-    if not isinstance(one[name], dict):
-        return f"{name} {one[name]}"
-    return ", ".join(f"{key} {value}" for key, value in one[name].items() if other[name].get(key) != value)
 
 
 def _described(pool: Pool | RemotePool, plan: Plan, progress: Progress) -> dict[str, Described]:

@@ -1,7 +1,7 @@
 """Requests that are answered on the workers of a dask cluster, as `processes.Pool` answers them here (extra `cluster`).
 
-1. At the start every worker says which fairalloc it has, its version and a hash of its source; a worker with another one is
-   refused with a sentence.
+1. At the start every worker says what it has: a hash of the source of fairalloc, and the versions of Python and the packages that
+   compute; a worker with other ones is refused with a sentence.
 2. As many tasks as there are workers are with the scheduler at a time. A worker hands each to a pool of its own of one server,
    so that limits on time and memory hold there as here, and solves one at a time however many threads it has.
 3. What was with a worker that dies is given to another one, by dask. Workers that join later are not used.
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from fairalloc.models.errors import FairallocError, NotInstalled, fault
-from fairalloc.runs.machine import installed_version
+from fairalloc.runs.machine import describe_software
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 
 CONNECT = 20.0  # seconds to wait for the scheduler and its first worker
@@ -39,18 +39,20 @@ def cluster_missing() -> str:
 
 @cache
 def installed() -> Document:
-    """The fairalloc of this process: its version, a hash of its source, and what its system lacks for processes with limits."""
+    """What this process has: versions, a hash of the source of fairalloc, and what its system lacks for processes with limits."""
     root, digest = Path(__file__).parents[1], hashlib.sha256()
     for file in sorted(root.glob("*.py")) + sorted(file for room in root.glob("*/") for file in room.rglob("*.py")):
         digest.update(str(file.relative_to(root)).encode() + file.read_bytes())
-    return {"version": installed_version("fairalloc"), "source": digest.hexdigest()[:16], "lacks": isolation_missing()}
+    software = describe_software()
+    packages: Document = software.pop("packages")
+    return software | packages | {"source": digest.hexdigest()[:16], "lacks": isolation_missing()}
 
 
 class RemotePool:
     """The workers of a scheduler at "tcp://HOST:PORT", or "tls://HOST:PORT" with the certificate of dask's configuration.
 
     Use it in a `with` statement, which ends what they started. NotInstalled is raised where distributed is not there,
-    FairallocError where no scheduler answers, it has no workers, or one of them has another fairalloc.
+    FairallocError where no scheduler answers, it has no workers, or one of them has other versions.
     """
 
     def __init__(self, address: str, handler: str) -> None:
@@ -79,12 +81,13 @@ class RemotePool:
         for worker, there in self._client.run(_told, on_error="return").items():
             what = f"the worker {worker} of {self.address!r}"
             if isinstance(there, BaseException):
-                raise FairallocError(f"{what} is refused, because it cannot import this fairalloc {here['version']}: {there}")
-            has, own = (f"{it['version']} with source {it['source']}" for it in (there, here))
-            if has != own:
-                raise FairallocError(f"{what} is refused, because it has fairalloc {has}, but here is {own}")
+                raise FairallocError(f"{what} is refused, because it cannot import this fairalloc {here['fairalloc']}: {there}")
             if there["lacks"]:
                 raise FairallocError(f"{what} is refused: {there['lacks']}")
+            other = [name for name in here if there.get(name) != here[name]]
+            has, own = (", ".join(f"{name} {it.get(name)}" for name in other) for it in (there, here))
+            if other:
+                raise FairallocError(f"{what} is refused, because it has {has}, but here is {own}")
         return sorted(self._present())
 
     def __enter__(self) -> "RemotePool":
