@@ -14,7 +14,7 @@ from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.models.examples.published import EVERY_EXAMPLE, example
 from fairalloc.models.files.csv_tables import OF_SERVERS, OF_USERS, read_csv
-from fairalloc.models.files.jsonio import NotJson, parse_instance, parse_json, read_json, read_json_from
+from fairalloc.models.files.jsonio import named_values, parse_instance, read_json, read_json_from
 from fairalloc.models.instance import Instance
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
 from fairalloc.solvers import ACCURACY, METHODS, find_method
@@ -206,7 +206,7 @@ def mechanism_named(name: Any) -> Mechanism:
 
 def configured(options: argparse.Namespace) -> Mechanism:
     """The mechanism of the option --mechanism with its parameters."""
-    item: Mechanism = mechanism_named(options.mechanism).configure(**parameters(options.param))
+    item: Mechanism = mechanism_named(options.mechanism).configure(**named_values(options.param, "--param"))
     return item
 
 
@@ -234,22 +234,6 @@ def _accuracy(text: str) -> str | float:
     except FairallocError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return accuracy
-
-
-def parameters(texts: list[str], option: str = "--param") -> dict[str, Any]:
-    """The parameters in NAME=VALUE, with values in JSON; what is no JSON is a text. `option` is what they were given by."""
-    result: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise InstanceError(f"{option} is {text!r}, but it must be name=value")
-        if name in result:
-            raise InstanceError(f"{option} {name} is given twice")
-        try:
-            result[name] = parse_json(value, f"{option} {name}")
-        except NotJson:
-            result[name] = value
-    return result
 
 
 def use_data(folder: Path | None) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit, written
+from fairalloc.models.files.jsonio import named_values
 from fairalloc.solvers.export import FORMATS, export
 from fairalloc.solvers.model_page import ModelPage
 
@@ -26,7 +27,7 @@ def add_commands(commands: Any) -> None:
 
 def _export(options: argparse.Namespace) -> None:
     item = arguments.mechanism_named(options.mechanism)
-    text = export(arguments.instance_given(options), item, options.format, **arguments.parameters(options.param))
+    text = export(arguments.instance_given(options), item, options.format, **named_values(options.param, "--param"))
     written(text, options.output)
 
 

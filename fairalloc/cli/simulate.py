@@ -11,6 +11,7 @@ from typing import Any
 from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_names, use_data
 from fairalloc.cli.output import complain, emit
 from fairalloc.models.errors import InstanceError, require, shown
+from fairalloc.models.files.jsonio import named_values
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable
 
@@ -66,7 +67,6 @@ def _names() -> tuple[Iterable[str], Iterable[str]]:
 
 def _simulate(options: argparse.Namespace) -> int:
     from fairalloc.simulation.experiments import RunSetting, find_experiments, report, run_experiments
-    from fairalloc.simulation.experiments.competitors import parameter
     from fairalloc.simulation.experiments.verdicts import keep_verdicts, kept_verdicts
     from fairalloc.simulation.files import is_file
     from fairalloc.simulation.study import study
@@ -81,8 +81,7 @@ def _simulate(options: argparse.Namespace) -> int:
     if options.figures is not None:
         options.figures.mkdir(parents=True, exist_ok=True)
     use_data(options.data)
-    settings = dict(parameter(text, "--set") for text in options.set)
-    require(len(settings) == len(options.set), "--set is", options.set, "each name must stand once")
+    settings = named_values(options.set, "--set")
     settings |= {name: value for name in ("cluster", "until", "logs") if (value := getattr(options, name)) is not None}
     wanted: list[Any] = options.experiments
     if is_file(options.workload):

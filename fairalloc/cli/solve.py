@@ -19,7 +19,7 @@ from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, fault
-from fairalloc.models.files.jsonio import allocation_document
+from fairalloc.models.files.jsonio import allocation_document, named_values
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid, csv_text, printable
@@ -79,10 +79,10 @@ def _option_names(typed: argparse.Namespace) -> list[str]:
 def _options(texts: list[str]) -> dict[str, Any]:
     """The options in NAME=VALUE; those of judge.NAME are together under "judge"."""
     judge = [text.removeprefix("judge.") for text in texts if text.startswith("judge.")]
-    result = arguments.parameters([text for text in texts if not text.startswith("judge.")], "--option")
+    result = named_values([text for text in texts if not text.startswith("judge.")], "--option")
     if "judge" in result:
         raise InstanceError("--option judge is given, but options of the judge are given one by one: --option judge.NAME=VALUE")
-    return result | ({"judge": arguments.parameters(judge, "--option judge.")} if judge else {})
+    return result | ({"judge": named_values(judge, "--option judge.")} if judge else {})
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,8 @@ def _solve(options: argparse.Namespace) -> int:
     named = arguments.instances_given(options)
     if named.count("-") > 1:
         raise InstanceError("standard input holds one instance, but - is given twice")
-    values, chosen, method = arguments.parameters(options.param), _options(options.option), arguments.method_named(options.method)
+    values, chosen = named_values(options.param, "--param"), _options(options.option)
+    method = arguments.method_named(options.method)
     if set(chosen) - {"judge"} and method is None:
         raise InstanceError(f"--option {next(iter(chosen))} is of one method, but no --method is named")
     checked_limit(options.time_limit)

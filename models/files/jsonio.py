@@ -104,6 +104,23 @@ def parse_json(text: str | bytes, what: str) -> Any:
         raise InstanceError(f"{what} cannot be read: it nests too deeply or holds an integer of thousands of digits") from None
 
 
+def named_values(texts: Sequence[str], what: str) -> dict[str, Any]:
+    """The values of texts such as "alpha=3", in JSON; what is no JSON is a text. `what` names a text in errors."""
+    result: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier():
+            raise InstanceError(f"{what} is {text!r}, but it must be name=value")
+        if name in result:
+            raise InstanceError(f"{what} {name} is given twice")
+        try:
+            read = parse_json(value, f"{what} {name}")
+        except NotJson:
+            read = value
+        result[name] = int(read) if isinstance(read, float) and read.is_integer() else read
+    return result
+
+
 def write_json(document: Mapping[str, Any], path: str | Path) -> None:
     """Write a document as indented JSON; InstanceError where the file cannot be written."""
     write_file(path, json.dumps(document, indent=1, allow_nan=False) + "\n")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairalloc.formulations import MECHANISMS, mechanism
-from fairalloc.models.errors import InstanceError, UnknownName, no_such, require
-from fairalloc.models.files.jsonio import NotJson, parse_json
+from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.files.jsonio import named_values
 from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_object, packed, place_of, unpacked
 from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler, find_scheduler
 
@@ -51,20 +51,7 @@ def competitor(sent: Any, kind: str) -> Any:
     if not isinstance(sent, str):
         return unpacked(sent)
     name, *given = sent.split()
-    require(len(read := dict(map(parameter, given))) == len(given), "a competitor is", sent, "each parameter must be given once")
-    return KINDS[kind][0](name, **read)
-
-
-def parameter(text: str, what: str = "a parameter of a competitor") -> tuple[str, Any]:
-    """A name and its value, of a text such as "alpha=3"."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InstanceError(f"{what} is {text!r}, but it must be name=value")
-    try:
-        read = parse_json(value, f"the parameter {name}")
-    except NotJson:
-        return name, value
-    return name, int(read) if isinstance(read, float) and read.is_integer() else read
+    return KINDS[kind][0](name, **named_values(given, f"a parameter of {name}"))
 
 
 def competitors(declared: Sequence[str], wanted: Sequence[Any], kind: str) -> list[Competitor]:

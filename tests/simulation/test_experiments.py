@@ -392,7 +392,7 @@ def test_what_is_measured_of_fig_8_is_judged_and_what_is_generated_is_not():
 def test_competitors_have_parameters():
     assert competitor("alpha-pf-vds alpha=3", "mechanism").parameters == {"alpha": 3.0}
     assert competitor("slots per_maximum=10", "scheduler").per_maximum == 10
-    with pytest.raises(InstanceError, match="a parameter of a competitor is '3', but it must be name=value"):
+    with pytest.raises(InstanceError, match="a parameter of alpha-pf-vds is '3', but it must be name=value"):
         competitor("alpha-pf-vds 3", "mechanism")
     with pytest.raises(UnknownName, match="there is no scheduler 'slot'"):
         competitor("slot", "scheduler")
@@ -561,8 +561,8 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
         (["P.Table3", "--workload", "generated"], "there is no workload 'generated'"),
         (["K.Fig7", "--set", "share=0.5"], "there is no setting of K.Fig7 'share'"),
         (["K.Fig7", "--set", "users"], "--set is 'users', but it must be name=value"),
-        (["K.Fig7", "--set", "users=3", "users=4"], "--set is ['users=3', 'users=4'], but each name must stand once"),
-        (["P.Table4", "--mechanisms", "tsf x=1 x=2"], "a competitor is 'tsf x=1 x=2', but each parameter must be given once"),
+        (["K.Fig7", "--set", "users=3", "users=4"], "--set users is given twice"),
+        (["P.Table4", "--mechanisms", "tsf x=1 x=2"], "a parameter of tsf x is given twice"),
         (["P.Table3", "--data", "no-such-folder"], "--data is 'no-such-folder', but it must be a folder"),
     ],
 )
