@@ -12,7 +12,7 @@ no layout engine, it gets Matplotlib's "constrained" one, so that legends and na
 | progress.py | `convergence` of a method; `rounds` of a lexicographic mechanism |
 | maps.py | `prices` of servers' resources; `eligibility` |
 | profiles.py | `performance_profiles` and `data_profiles` of solvers (Dolan and More 2002, More and Wild 2009) |
-| measured.py | `front` of time and accuracy, `histories` of residuals, `memory` of solvers |
+| measured.py | `front` of time and accuracy, `memory` of solvers |
 | style.py | colours, hatches, lines, names and legends of all figures |
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 
 from fairalloc.analysis.plots.bars import allocation
 from fairalloc.analysis.plots.maps import eligibility, prices
-from fairalloc.analysis.plots.measured import front, histories, memory
+from fairalloc.analysis.plots.measured import front, memory
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.analysis.plots.progress import convergence, rounds
 from fairalloc.analysis.plots.sets import feasible_region, solution_set
@@ -38,7 +38,6 @@ __all__ = [
     "feasible_region",
     "front",
     "frontier",
-    "histories",
     "memory",
     "performance_profiles",
     "prices",

@@ -64,25 +64,6 @@ def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return found
 
 
-@checked
-def histories(traces: Points, ax: "Axes | None" = None, *, order: Sequence[str] = (), key: bool = True) -> "Axes":
-    """How what an algorithm measures falls with time.
-
-    Parameters
-    ----------
-    traces : for each method (seconds, measure) of its iterations; a measure of 0 is drawn at 1e-17
-    ax, order, key : as in `front`
-
-    Examples
-    --------
-    >>> axes = histories({"one": [(0.1, 1e-2), (0.2, 1e-5)]})
-    >>> axes.lines[0].get_ydata().tolist()
-    [0.01, 1e-05]
-    """
-    told = {method: f"{own[-1][1]:.1e} after {own[-1][0]:.3g} s" for method, own in traces.items() if len(own)}
-    return curves(traces, ax, order=order, key=key, told=told, measure="its own measure", markevery=0.15)
-
-
 def curves(
     points: Points,
     ax: "Axes | None",

@@ -432,7 +432,6 @@ FIGURES = {
     "profiles": lambda: fa.plots.performance_profiles({"p": {f"{LONG} {k}": [1.0 + k, 2.0, 5.0] for k in range(24)}})[0],
     "data profiles": lambda: fa.plots.data_profiles({"p": {f"{LONG} {k}": [1.0 + k, 2e-4, 5e4] for k in range(24)}})[0],
     "front": lambda: fa.plots.front({f"{LONG} {k}": [(10.0**-k, 10.0**-j) for j in range(k)] for k in range(1, 8)}),
-    "histories": lambda: fa.plots.histories({f"{LONG} {k}": [(0.1 * k, 0.1), (k, 0.0)] for k in range(1, 24)}),
     "memory": lambda: fa.plots.memory({f"{LONG} {k}": (90.0 * k, 1000.0 * k) for k in range(24)}),
 }
 
@@ -503,7 +502,6 @@ DRAWN = {
     "prices": DRFH,
     "eligibility": WANG,
     "front": {"m": [(1.0, 1e-6)]},
-    "histories": {"m": [(0.1, 1.0), (0.2, 1e-6)]},
     "memory": {"m": (100.0, 120.0)},
 }
 TWO = {"one": {"m": [1.0]}, "two": {"m": [1.0]}}
@@ -521,9 +519,10 @@ def test_the_last_digits_of_a_layout_do_not_change_the_text_of_a_figure():
     assert "clip-path" in texts[0]
 
 
-def test_a_method_without_iterations_has_no_history():
-    ax = fa.plots.histories({"none": [], "one": [(0.1, 1.0)]})
-    assert [line.get_label() for line in ax.lines] == ["one"]
+def test_a_method_without_a_residual_has_no_points():
+    ax = fa.plots.front({"none": [(0.1, float("inf"))], "one": [(0.1, 1.0)]})
+    assert [line.get_label() for line in ax.lines][:1] == ["one"]
+    assert len(ax.lines) == 2, "the other is the front"
 
 
 @pytest.mark.few(6)
@@ -585,7 +584,7 @@ def test_an_allocation_without_tasks_is_not_drawn_as_an_empty_figure(name):
         getattr(fa.plots, name)(fa.Allocation(WANG, np.full(WANG.A, np.nan), "drfh"))
 
 
-@pytest.mark.parametrize("name", ["front", "histories", "performance_profiles", "data_profiles"])
+@pytest.mark.parametrize("name", ["front", "performance_profiles", "data_profiles"])
 def test_a_method_that_is_not_in_the_order_is_named(name):
     given = DRAWN.get(name) or TWO
     with pytest.raises(fa.UnknownName, match="there is no method 'm': the order is b, c"):
