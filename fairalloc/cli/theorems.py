@@ -20,7 +20,6 @@ from fairalloc.models.files.jsonio import read_json
 from fairalloc.models.files.writing import check_writable, write_file
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
-from fairalloc.runs.pages import Section, page, table_section
 from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.theorems.certificates.store import checked, hash_of, index
 from fairalloc.theorems.certificates.written import PROOF_FORMS, proof_texts
@@ -57,7 +56,7 @@ def add_commands(commands: Any) -> None:
     command = _action(actions, "verify", "search for counterexamples", _verify, "your own claims in FILE.py, or FILE.py:NAME")
     completed(command.add_argument("--id", action="append", default=[], metavar="ID", help="only this one"), all_statements)
     command.add_argument("--keep", type=a_path, metavar="FILE", help="write the findings into this JSON file")
-    command.add_argument("--format", default="table", choices=["table", "json", "html"])
+    command.add_argument("--format", default="table", choices=["table", "json"])
     add_search(command, "the whole call; default: 60s", 60.0)
     command.add_argument("--jobs", type=int, metavar="N", help="processes; default: one for each core")
     command.add_argument("--store", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
@@ -362,8 +361,6 @@ def _verify(options: argparse.Namespace) -> int:
         write_witnesses(statements, findings.values(), options.keep)
     if options.format == "json":
         emit(json.dumps([finding.document() for finding in findings.values()], indent=1) + "\n")
-    elif options.format == "html":
-        emit(_page(chosen, findings, claims) + "\n")
     else:
         emit(_ending(chosen, findings))
     bad = (Status.REFUTED, Status.IN_FLOATS) if options.named else ()
@@ -447,14 +444,3 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
     rows = [[paper, *(str(found.count(word)) for word in Status)] for paper, found in of.items() if found]
     heads = [word.removeprefix("not decided: ") for word in Status]
     return Grid("Statements by paper", ["paper", *heads], rows, right=range(1, 1 + len(heads)))
-
-
-def _page(statements: Mapping[str, Statement], findings: Mapping[str, Finding], claims: Mapping[str, ClaimTerms]) -> str:
-    rows = [[name, one.status, f"{one.trials:,}", _sentence(one)] for name, one in findings.items()]
-    cases = [
-        Section(name, [f"{statements[name].text} {one.status}: {one.sentence}"], code=_code(one, claims), anchor=name)
-        for name, one in findings.items()
-        if one.case is not None
-    ]
-    tables = _summary(statements, findings), Grid("Findings", ["statement", "status", "cases", "finding"], rows, right=[2])
-    return page("fairalloc: statements of the papers", [*map(table_section, tables), *cases])
