@@ -68,7 +68,7 @@ def run(
 
 
 @checked
-def report(records: str | Path, html: str | Path | None = None, suite: str | None = None, number: int | None = None) -> Summary:
+def report(records: str | Path, html: str | Path | None = None, suite: str | None = None) -> Summary:
     """Summarize the newest run on record and write it as an HTML page that needs no network.
 
     Parameters
@@ -76,9 +76,8 @@ def report(records: str | Path, html: str | Path | None = None, suite: str | Non
     records : the records file
     html : where the page is written; None = nowhere
     suite : whose newest run is wanted; None = any
-    number : of the run; None = the newest
     """
-    summary = summarize(records, suite=suite, number=number)
+    summary = summarize(records, suite=suite)
     if html is not None:
         write_report(summary, html)
     return summary

@@ -285,10 +285,8 @@ class Summary:
         return f"accuracy {', '.join(map(str, setting['accuracies']))}; each solve in its own process: {limits}"
 
 
-def summarize(
-    path: str | Path, *, suite: str | None = None, number: int | None = None, before: int = 0, added: int = 0
-) -> Summary:
-    """The summary of the newest run on record, or that of a suite or a number; BenchmarkError where there is none.
+def summarize(path: str | Path, *, suite: str | None = None, before: int = 0, added: int = 0) -> Summary:
+    """The summary of the newest run on record, or that of a suite; BenchmarkError where there is none.
 
     For a run that has just ended: rows of it that were on record `before`, and rows that it `added`.
     """
@@ -296,10 +294,9 @@ def summarize(
         raise BenchmarkError(f"there is no records file {path}: `fairalloc bench run SUITE` writes one")
     with BenchmarkStore(path) as store:
         everything, runs = store.records(), store.runs()
-    fit = [run for run in runs if suite in (None, run.suite) and number in (None, run.number)]
+    fit = [run for run in runs if suite in (None, run.suite)]
     if not fit:
-        wanted = [f"suite {suite!r}"] * (suite is not None) + [f"number {number}"] * (number is not None)
-        raise BenchmarkError(f"{path} has no run" + (f" with {' and '.join(wanted)}" if wanted else ""))
+        raise BenchmarkError(f"{path} has no run" + ("" if suite is None else f" of the suite {suite!r}"))
     keys = set(fit[-1].keys)
     records = tuple(r for r in everything if r.key in keys)
     if not records:
