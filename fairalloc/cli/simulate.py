@@ -35,16 +35,11 @@ def add_commands(commands: Any) -> None:
     text += " jobs, .csv, .parquet or .swf, on which schedulers and mechanisms are compared (fairalloc.simulation.files)"
     completed(command.add_argument("--workload", default="", metavar="ID", help=text), lambda: _names()[1])
     command.add_argument("--cluster", metavar="FILE", help="the machines of a workload that is a FILE: .csv or .parquet")
-    command.add_argument(
-        "--until", type=float, metavar="SECONDS", help="where a workload that is a FILE ends; default: when all ran"
-    )
-    text = "where the logs of a workload that is a FILE are kept, as parquet; default: results/simulations"
-    command.add_argument("--logs", metavar="FOLDER", help=text)
     text = "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's"
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
-    text = "other values of settings of the size, such as share=0.25 or hours=6"
+    text = "other values of settings, such as share=0.25 or hours=6; of a FILE of jobs until=SECONDS and logs=FOLDER, too"
     command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help=text)
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
     text = "run trials on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
@@ -82,13 +77,13 @@ def _simulate(options: argparse.Namespace) -> int:
         options.figures.mkdir(parents=True, exist_ok=True)
     use_data(options.data)
     settings = named_values(options.set, "--set")
-    settings |= {name: value for name in ("cluster", "until", "logs") if (value := getattr(options, name)) is not None}
+    settings |= {} if options.cluster is None else {"cluster": options.cluster}
     wanted: list[Any] = options.experiments
     if is_file(options.workload):
         if wanted:
             raise InstanceError(f"experiments are {shown(wanted)}, but with a file of jobs there must be none")
-        positive = isinstance(until := settings.get("until", 1), int | float) and 0 < until < math.inf
-        require(positive, "--until is", until, "it must be a positive, finite number of seconds")
+        positive = type(until := settings.get("until", 1)) in (int, float) and 0 < until < math.inf
+        require(positive, "until is", until, "it must be a positive, finite number of seconds")
         wanted = [study(options.workload, str(settings.get("cluster", "")))]
     setting = RunSetting(
         size="small" if options.small else "full",

@@ -77,9 +77,9 @@ def test_a_folder_named_by_a_number_is_a_folder_and_a_file_of_machines_so_named_
     assert list((tmp_path / "3").rglob("fifo seed 0.parquet"))
     assert main([*command, "cluster=3"]) == 2
     assert "the file of a workload is '3', but its name must end in .csv" in capsys.readouterr().err
-    for words in (["--until", "0"], ["--until", "nan"], ["--until", "inf"], ["--set", "until=abc"]):
+    for words in (["--set", "until=0"], ["--set", "until=nan"], ["--set", "until=true"], ["--set", "until=abc"]):
         assert main(["simulate", "--workload", workload, "--cluster", cluster, *words]) == 2
-        assert "--until is" in capsys.readouterr().err
+        assert "--set until is" in capsys.readouterr().err
 
 
 UNKNOWN = ((("best-fit",), UnknownName, r"no scheduler or mechanism 'best-fit'.*best-fit-drfh"),)
