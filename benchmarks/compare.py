@@ -125,12 +125,13 @@ class Comparisons:
         """By method, and the cases that are gains or losses, or whose ratio is beyond the threshold."""
         far = [c for c in self.by_case if c.verdict or not 1 / self.threshold <= c.ratio <= self.threshold]
         cases = sorted(far, key=lambda c: -c.ratio)
-        named = [[c.mechanism, c.method, c.accuracy, c.case, *_cells(c)] for c in cases]
+        named = [[c.mechanism, c.method, c.accuracy, c.case, *_cells(c)[:3], c.verdict] for c in cases]
         every = [[c.mechanism, c.method, str(c.cases), f"{c.solved_before} / {c.solved_now}", *_cells(c)] for c in self.by_method]
-        heads = ("A ms", "B ms", "B / A", "interval", "chance", "verdict")
+        heads = ("A ms", "B ms", "B / A")
+        columns = ("mechanism", "method", "cases", "solved A / B", *heads, "interval", "chance", "verdict")
         return (
-            Grid("By method", ("mechanism", "method", "cases", "solved A / B", *heads), every, self.notes, right=range(2, 8)),
-            Grid("Changes by case", ("mechanism", "method", "accuracy", "case", *heads), named, right=range(4, 9)),
+            Grid("By method", columns, every, self.notes, right=range(2, 9)),
+            Grid("Changes by case", ("mechanism", "method", "accuracy", "case", *heads, "verdict"), named, right=range(4, 7)),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -132,9 +132,9 @@ def _achieved(summary: Summary, rankings: Sequence[Ranking]) -> list[Section]:
     return [Section("", table=_grid(columns, rows), name="achieved"), Section("", [text])]
 
 
-def _drawn(summary: Summary, panels: Sequence[Panel], about: Sequence[str] = ()) -> Section:
+def _drawn(summary: Summary, panels: Sequence[Panel], title: str = "", about: Sequence[str] = ()) -> Section:
     """Some panels and one legend."""
-    return Section("", about, figure="\n".join(map(element, panels)), legend=legend(summary.methods, panels))
+    return Section(title, about, figure="\n".join(map(element, panels)), legend=legend(summary.methods, panels))
 
 
 _HEADINGS = {
@@ -172,18 +172,16 @@ def _histories(summary: Summary, drawn: bool) -> list[Section]:
         "What iterative algorithms measure while they run: their residual, merit or change. Measures of two algorithms need not "
         "be the same. For each mechanism stands one case, that with the traces of the most methods, at the highest accuracy."
     )
-    return [Section("Traces", [about]), _drawn(summary, panels)] if panels else []
+    return [_drawn(summary, panels, "Traces", [about])] if panels else []
 
 
 def _memory(summary: Summary, drawn: bool) -> list[Section]:
     panels = figures.panels_of(summary, "memory") if drawn else []
-    if not panels:
-        return []
     text = (
         "Peak resident memory of the process of a solve, imported packages and instance included: median and largest over the "
         "solves that lived to tell, on the cases that each method has. Look at differences: processes share what they start with."
     )
-    return [Section("Memory", [text], figure=element(panels[0]))]
+    return [_drawn(summary, panels, "Memory", [text])] if panels else []
 
 
 def _loss(summary: Summary, drawn: bool) -> list[Section]:

@@ -202,7 +202,9 @@ def test_the_command_says_what_differs_and_exits_with_1_on_a_loss(tmp_path, caps
     said = " ".join(capsys.readouterr().out.split())
     assert "different: numpy 2 and 3, python 3 and 4" in said
     assert main(["bench", "compare", str(b), str(a), "--format", "markdown"]) == 0
-    assert "| gain |" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "| gain |" in said
+    assert said.count("| chance |") == 1, "of one case there is no interval and no test"
     assert main(["bench", "compare", str(a), str(b), "--threshold", "3", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["by_case"][0]["ratio"] > 1.9
