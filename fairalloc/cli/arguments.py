@@ -234,12 +234,3 @@ def _accuracy(text: str) -> str | float:
     except FairallocError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return accuracy
-
-
-def use_data(folder: Path | None) -> None:
-    """Read samples of real workloads from the folder that --data names, in the processes that are started too; None = as ever."""
-    if folder is None:
-        return
-    if not folder.is_dir():
-        raise InstanceError(f"--data is {str(folder)!r}, but it must be a folder")
-    os.environ["FAIRALLOC_DATA"] = str(folder)

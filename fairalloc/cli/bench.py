@@ -42,7 +42,6 @@ def add_commands(commands: Any) -> None:
     arguments.add_time_limit(command, "each solve; default: the suite's")
     command.add_argument("--memory", dest="memory_mb", type=int, default=4096, metavar="MB", help="limit for each solve")
     command.add_argument("--repeats", type=int, metavar="N", help="solves of each case by each method; default: the suite's")
-    command.add_argument("--data", type=arguments.a_path, metavar="FOLDER", help="where the samples of real workloads are")
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="solves at the same time, each on a core of its own")
     command.add_argument("--threads", type=int, default=1, metavar="N", help="of linear algebra in one solve; default: 1")
     text = "solve on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
@@ -77,7 +76,6 @@ def add_commands(commands: Any) -> None:
 def _run(options: argparse.Namespace) -> int:
     suite = _suite(options)
     methods = [arguments.method_named(method) for method in options.method or ()]
-    arguments.use_data(options.data)
     found = benchmarks.find_suite(suite)
     name = suite if isinstance(suite, str) and not is_in_file(suite) else found.id
     records = options.records or Path("results") / f"{name}.sqlite"

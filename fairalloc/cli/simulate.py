@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_names, use_data
+from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_names
 from fairalloc.cli.output import complain, emit
 from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.files.jsonio import named_values
@@ -45,7 +45,6 @@ def add_commands(commands: Any) -> None:
     text = "run trials on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
     add_time_limit(command, "all trials: later ones are not begun, and those on record are shown; default: none")
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
-    command.add_argument("--data", type=a_path, metavar="FOLDER", help="the folder of the samples of real workloads")
     command.add_argument("--records", type=a_path, default=STORE, metavar="FILE", help=f"default: {STORE}")
     text = "also write the figure of each experiment into this folder, as ID.svg, to which markdown then has links"
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
@@ -75,7 +74,6 @@ def _simulate(options: argparse.Namespace) -> int:
         kept_verdicts(options.keep)
     if options.figures is not None:
         options.figures.mkdir(parents=True, exist_ok=True)
-    use_data(options.data)
     settings = named_values(options.set, "--set")
     settings |= {} if options.cluster is None else {"cluster": options.cluster}
     wanted: list[Any] = options.experiments

@@ -83,7 +83,7 @@ def data_dir() -> Path | None:
 
 def data_missing() -> str:
     """One sentence where the samples are not found, else ""."""
-    ways = "by --data FOLDER, by the environment variable FAIRALLOC_DATA, or once and for all by `fairalloc data FOLDER`"
+    ways = "by the environment variable FAIRALLOC_DATA, or once and for all by `fairalloc data FOLDER`"
     return "" if data_dir() is not None else f"the workload samples are not found: say where they are {ways}"
 
 

@@ -47,7 +47,7 @@ def test_without_data_nothing_else_takes_its_place(tmp_path, monkeypatch):
     real = [case for case in SUITES["first"].cases if case.name.startswith("real/")]
     assert real
     for case in real:
-        with pytest.raises(NotInstalled, match="the workload samples are not found: say where they are by --data FOLDER"):
+        with pytest.raises(NotInstalled, match="the workload samples are not found: say where they are by the env"):
             case.build()
     with pytest.raises(NotInstalled, match="the suite 'real' cannot run: the workload samples are not found"):
         run("real", tmp_path / "r", setting=Setting(repeats=1), progress=False)

@@ -182,7 +182,6 @@ COMMANDS = [
     (["explain", "wang-fig2", "--method", "pdhg"], "method 'pdhg' does not compute 'drfh'"),
     (["data", ""], "argument FOLDER: it is '', but it must name a file or a folder"),
     (["bench", "report", ""], "argument FILE: it is '', but it must name a file or a folder"),
-    (["bench", "run", "smoke", "--data", "{f}/none"], "--data is '{f}/none', but it must be a folder"),
     (["export", "wang-fig2", "--output", "a\x00b"], "cannot be"),
     (["solve", "wang-fig2", "--option", "x=1"], "--option x is of one method, but no --method is named"),
     (["solve", "wang-fig2", "--method", "highs", "--option", "x=\ud800"], "HiGHS refuses the options {'x': '\\ud800'}: 'x'"),

@@ -563,7 +563,6 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
         (["K.Fig7", "--set", "users"], "--set is 'users', but it must be name=value"),
         (["K.Fig7", "--set", "users=3", "users=4"], "--set users is given twice"),
         (["P.Table4", "--mechanisms", "tsf x=1 x=2"], "a parameter of tsf x is given twice"),
-        (["P.Table3", "--data", "no-such-folder"], "--data is 'no-such-folder', but it must be a folder"),
     ],
 )
 def test_mistakes_end_in_one_sentence(tmp_path, capsys, words, says):
