@@ -70,7 +70,8 @@ def main(words: Sequence[str] = ()) -> None:
     given += [(source, json.loads(arguments)) for source, arguments in zip(words[::2], words[1::2], strict=True)]
     for source, arguments in given:
         row = {"name": arguments.pop("name", ""), "source": source, "arguments": arguments}
-        rows += [row] if row not in [{name: known[name] for name in row} for known in rows] else []
+        if not any(row | {"name": row["name"] or one["name"]} == {key: one[key] for key in row} for one in rows):
+            rows.append(row)
     for k, row in enumerate(rows):
         rows[k] = completed(row)
         write_file(MANIFEST, "[\n" + ",\n".join(json.dumps(one) for one in rows if "hash" in one) + "\n]\n")

@@ -36,7 +36,8 @@ def test_what_is_frozen_stays_and_another_instance_is_frozen_after_it(tmp_path, 
     monkeypatch.setattr(freeze, "EXAMPLES", ())
     monkeypatch.setattr(freeze, "MECHANISMS", {"tied": ["drfh"]})
     monkeypatch.setattr(freeze, "GENERAL", ())
-    freeze.main(["tied", '{"n_users": 3, "n_servers": 2, "n_resources": 2, "seed": 1}'] * 2)
+    for _ in range(2):
+        freeze.main(["tied", '{"n_users": 3, "n_servers": 2, "n_resources": 2, "seed": 1}'] * 2)
     *kept, new = json.loads(file.read_text(encoding="utf-8"))
     assert kept == before
     assert (new["name"], new["size"], new["hash"]) == ("tied-3x2x2-1", [3, 2, 2, 6], fingerprint(generators.tied(3, 2, 2, 1)))
