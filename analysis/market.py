@@ -17,8 +17,8 @@ paid for, so the prices' common scale is the root s of
 
 which without limits says that all resources together cost what all users have, W = sum_n w_n.
 
-**Residuals** are dimensionless: the value of unsold resources and the money overspent as parts of W, and the largest part
-of its best choice that some user misses. At the scale (*) the last is the largest.
+**Residuals** are dimensionless: the value of unsold resources as a part of W, the largest part of its budget that some user
+overspends, and the largest part of its best choice that some user misses.
 """
 
 from collections.abc import Mapping
@@ -90,6 +90,11 @@ class PricedAllocation:
         """(N,) min(w_n, q_n max_tasks_n)."""
         return np.asarray(np.minimum(self.budgets, _all_tasks(self.allocation.instance, self.cost)))
 
+    @property
+    def overspent(self) -> Floats:
+        """(N,) what each user pays beyond what is due, as a part of its budget."""
+        return np.asarray((self.spending - self.due) / self.budgets)
+
     @cached_property
     def demand(self) -> Floats:
         """(N,) min(w_n / q_n, max_tasks_n), the most tasks the budget can buy; inf for free tasks without a limit."""
@@ -107,7 +112,7 @@ class PricedAllocation:
         return {
             "feasibility": infeasibility(self.allocation),
             "clearing": float(np.abs(self.unsold).sum() / self.budgets.sum()),
-            "spending": float(np.maximum(self.spending - self.due, 0.0).sum() / self.budgets.sum()),
+            "spending": float(np.maximum(self.overspent, 0.0).max(initial=0.0)),
             "choice": float((1.0 - self.allocation.tasks / self.demand).max(initial=0.0)),
         }
 
@@ -159,11 +164,17 @@ def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
         return Verdict("market", True, found.residual, "a market equilibrium", method, {"prices": found.prices})
     if found.residuals["feasibility"] > tolerance:
         return Verdict("market", False, found.residual, "no equilibrium: the allocation is not feasible", method)
-    n = int(np.argmin(found.allocation.tasks / found.demand))
-    user, tasks, demand = allocation.instance.users[n], allocation.tasks[n], found.demand[n]
-    witness = {"prices": found.prices, "user": user, "tasks": tasks, "demand": demand}
-    sentence = f"no equilibrium: user {user!r} runs {tasks:g} tasks and could buy {demand:g}"
-    return Verdict("market", False, found.residual, sentence, method, witness)
+    if found.residuals["spending"] > found.residuals["choice"]:
+        n = int(np.argmax(found.overspent))
+        facts = {"pays": float(found.spending[n]), "due": float(found.due[n])}
+        sentence = f"pays {facts['pays']:g} where {facts['due']:g} is due"
+    else:
+        n = int(np.argmin(found.allocation.tasks / found.demand))
+        facts = {"tasks": found.allocation.tasks[n], "demand": found.demand[n]}
+        sentence = f"runs {facts['tasks']:g} tasks and could buy {facts['demand']:g}"
+    user = allocation.instance.users[n]
+    witness = {"prices": found.prices, "user": user, **facts}
+    return Verdict("market", False, found.residual, f"no equilibrium: user {user!r} {sentence}", method, witness)
 
 
 def _at(allocation: Allocation, prices: Floats) -> PricedAllocation:
