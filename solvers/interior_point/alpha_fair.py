@@ -1,7 +1,8 @@
 r"""Sums of concave utilities of the users' tasks, `nb` and `alpha-fair`, by a primal-dual interior-point method; see program.py.
 
-The program of formulations/nb.py and alpha_fair.py in units in which an equal partition is about (1, .., 1): x_a is what arc a
-adds to t_n, what user n has. On the right the dual variables, which are the prices of a market (nb: Eisenberg and Gale):
+The program of formulations/nb.py and alpha_fair.py in units in which an equal partition is about (1, .., 1), for large alpha what
+users demand at equal prices: x_a is what arc a adds to t_n, what user n has. On the right the dual variables, which are the
+prices of a market (nb: Eisenberg and Gale):
 
     max  sum_n c_n G(t_n)    s.t.    load x + s = 1                    p >= 0      prices of the resources
          G'(t) = t^-alpha            owner x - t = 0                   y           marginal utility, y_n = c_n t_n^-alpha
@@ -28,6 +29,7 @@ from typing import Self
 import numpy as np
 
 from fairalloc.formulations.alpha_fair import AlphaFair
+from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.common.user_error import SAME
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.models.instance import Instance
@@ -36,6 +38,7 @@ from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, Prim
 from fairalloc.solvers.interior_point.program import ArrowProgram, ArrowSession, Result
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import allowed_user_error
+from fairalloc.solvers.running.warm_start import equal_partition
 
 FLOOR, LAG = 1e-13, 1e-4
 """Mu is not pushed below this part of what the user pays that pays least, nor of what any demand costs more than its tasks."""
@@ -44,6 +47,9 @@ CHANGE, BOUNDED, FLAT = 0.02, 0.03, 1e-4
 """The part of the error allowed to users that the last iteration may change tasks by, and that the square of a bound on it may
 be, by the gap; the square of the largest bound there is (common/user_error.py).
 """
+
+STEEP = 30.0
+"""The alpha from which on a unit is what a user demands at equal prices: powers of an equal partition are out of range."""
 
 BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
 """Of a start by bids: rounds; what is bid for; the least price; the part of the mean of products that each has; the least z."""
@@ -57,11 +63,21 @@ class AlphaFairArrow(ArrowProgram):
 
     @np.errstate(all="ignore")  # for large alpha
     def __init__(self, mechanism: AlphaFair, instance: Instance) -> None:
-        arcs, weights = instance.arcs, instance.weights
-        equal = weights / weights.sum() * (arcs.owner @ arcs.gamma) / instance.K
-        super().__init__(instance, np.minimum(equal * instance.K, instance.max_tasks))
+        arcs, weights, rate = instance.arcs, instance.weights, mechanism.rate(instance)
         self.alpha, self.is_mean = mechanism.alphas(instance), mechanism.is_mean
-        self.c = weights * (mechanism.rate(instance) * self.tasks) ** (1.0 - self.alpha)
+        self.steep = self.is_mean and bool(self.alpha >= STEEP)
+        if self.steep:
+            cost = cheapest(instance, np.ones((instance.K, instance.R)))
+            units = (weights / cost) ** (1.0 / self.alpha) * rate ** (1.0 / self.alpha - 1.0)
+            x = equal_partition(instance)
+            units /= (arcs.load @ (x * (units / arcs.totals(x))[arcs.user])).max()
+        else:
+            units = weights / weights.sum() * arcs.totals(arcs.gamma)
+        super().__init__(instance, np.minimum(units, instance.max_tasks))
+        if self.steep:
+            self.c = cost * self.tasks * (self.tasks / units) ** -self.alpha
+        else:
+            self.c = weights * (rate * self.tasks) ** (1.0 - self.alpha)
         self.worth = float(self.c.sum())
         self.c = self.c / self.worth
         capped = np.isfinite(self.limit)
@@ -108,16 +124,15 @@ class AlphaFairArrow(ArrowProgram):
 
     def _from_partition(self, limits: Limits) -> tuple[Floats, Floats, Floats, Floats]:
         """X, p, z and the least d; a warm start where there is one."""
-        arcs = self.instance.arcs
-        there = np.bincount(arcs.server, minlength=self.instance.K)
-        x = 0.9 * arcs.gamma / there[arcs.server] / self.tasks[arcs.user]
-        x *= np.minimum(1.0, 0.9 * self.limit / self.loads.totals(x))[arcs.user]
+        x = 0.9 * equal_partition(self.instance) / self.tasks[self.instance.arcs.user]
+        if self.steep:
+            x *= 0.9 / self.loads.of_users(self.loads.totals(x))
         p = np.full(len(self.right), 1.0 / len(self.right))
         x, p, apart = self.near(limits, x, p)
         t = self.loads.totals(x)
         y = self.c * t**-self.alpha
         z = np.where(np.isfinite(self.limit), 0.1 * apart * y, 0.0)
-        return x, p * (y @ t), z, apart * y[arcs.user]
+        return x, p * (y @ t), z, apart * self.loads.of_users(y)
 
     def _from_bids(self) -> tuple[Floats, Floats, Floats, Floats]:
         """The same for nb with one resource: a market near its equilibrium, at prices that no user finds too low.

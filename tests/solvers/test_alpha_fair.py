@@ -137,9 +137,17 @@ def test_large_alpha_is_proved_or_not_claimed():
         assert allocation.residual <= RESIDUAL or not allocation.claims_success
 
 
+@pytest.mark.parametrize(("family", "alpha"), [("badly_scaled", 100.0), ("degenerate", 300.0)])
+def test_large_alpha_starts_where_utilities_are_numbers(family, alpha):
+    """At an equal partition marginal utilities are 1e600 apart: no step could be taken."""
+    for seed in range(6):
+        allocation = solve(getattr(generators, family)(4, 2, 2, seed), "alpha-fair", METHOD, alpha=alpha)
+        assert allocation.termination == "optimal"
+
+
 def test_numbers_out_of_range_are_no_warning_and_no_claim():
-    """pyproject.toml makes warnings of this package errors; the weights of tasks of two users are 1e-400 of each other."""
-    allocation = solve(Instance([[1], [10]], [[1]]), "alpha-fair", METHOD, alpha=400.0)
+    """pyproject.toml makes warnings of this package errors; the limit of a user is worth 1e800 times what others pay."""
+    allocation = solve(Instance([[1], [10]], [[1]], max_tasks=[1e-3, None]), "alpha-fair", METHOD, alpha=400.0)
     assert (allocation.termination, allocation.has_point) == ("inaccurate", True)
 
 
