@@ -40,6 +40,9 @@ from fairalloc.solvers.running.warm_start import scaled_down
 UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
 """Said of mechanisms with a residual of their own: an edit of a mechanism has none, and may be infeasible."""
 
+SCALED = "its last point was infeasible and is scaled down"
+"""What is said of a point without a claim that did not fit."""
+
 SLIGHT = 1e-6
 """How far a point may be scaled down without being said to be infeasible, relative."""
 
@@ -454,7 +457,7 @@ class Method(ABC):
         else:
             session.optimality = None  # that of earlier rounds says nothing of those that are missing
             if not np.allclose(near := scaled_down(instance, point), point, rtol=SLIGHT, atol=0.0, equal_nan=True):
-                point, said = near, [message, "its last point was infeasible and is scaled down"]
+                point, said = near, [message, SCALED]
         if termination == "infeasible" and mechanism.has_residual:
             termination, said = "inaccurate", [UNFOUNDED, *said]
         if termination == "unbounded" and mechanism.has_residual:  # no answer takes more than the capacities

@@ -34,7 +34,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.catalogue.own import OwnFunction, failure
 from fairalloc.solvers.judge import ModelFacts, judged
-from fairalloc.solvers.method import Answer, Limits, Method
+from fairalloc.solvers.method import SCALED, Answer, Limits, Method
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.listeners import tell
@@ -386,8 +386,14 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
     """Step 3; where a mechanism that is not of this package raises, its answer is not lost."""
+    mechanism, promise = request.mechanism, request.limits.promised
     try:
-        result = judged(request.mechanism, allocation, request.limits, facts, request.reference)
+        result = judged(mechanism, allocation, request.limits, facts, request.reference)
+        ours = is_ours(method) and mechanism.has_residual and not mechanism.integer
+        if ours and result.termination == "inaccurate" and result.residuals["feasibility"] > promise:
+            fitting = replace(allocation, x=scaled_down(allocation.instance, allocation.x), x_exact=None)
+            result = judged(mechanism, fitting, request.limits, facts, request.reference)
+            result = result.noted(message="; ".join(filter(None, (result.message, SCALED))))
     except (Exception, SystemExit) as error:
         if is_ours(request.mechanism) or isinstance(error, FairallocError):
             raise

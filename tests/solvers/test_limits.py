@@ -437,6 +437,13 @@ def test_a_last_point_that_is_infeasible_is_scaled_down_and_said_to_be():
     assert allocation.message == "its last point was infeasible and is scaled down"
 
 
+def test_an_answer_that_is_not_claimed_fits():
+    """SCS calls tasks an answer that are 3,600 times too many: no prices prove them, but they are what is returned."""
+    allocation = solve(generators.badly_scaled(4, 2, 2, 0), "alpha-fair", "cvxpy:scs", alpha=100.0)
+    assert (allocation.termination, allocation.residuals["feasibility"] <= RESIDUAL) == ("inaccurate", True)
+    assert allocation.message.endswith("; its last point was infeasible and is scaled down")
+
+
 @pytest.mark.parametrize("name", ["nb", "drfh", "fds"])
 @pytest.mark.parametrize("termination", ["optimal", "inaccurate"])
 def test_nobody_claims_tasks_that_do_not_fit(name, termination):
