@@ -137,6 +137,8 @@ def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> A
     """Nested answers and those of rules with floors, whose residual says little of a user where the numbers are far apart."""
     base = without_floors(mechanism)
     enough = allowed_user_error(promised(limits.accuracy))
+    if mechanism.keeps_floors and isinstance(base, AlphaFair) and result.termination == "optimal":
+        return _noted(result, UserError(_bounded(base.user_errors(result), enough)), enough)
     ruled = isinstance(base, NestedMaxMin) or (isinstance(base, Leximin) and base.several_rounds)
     if mechanism.keeps_floors and result.termination in ("infeasible", "unbounded"):
         right = _right_answer(utilitarian, result.instance, limits)

@@ -5,7 +5,7 @@ r"""How far the tasks of each user may be from right ones that are unique, relat
     |u*_n / u_n - 1| <= sqrt(E / (c_n y_n)),   sqrt(E) <= A + sqrt(A^2 + S),   A^2 = sum_n a_n^2 / (4 c_n y_n)
 
 with U_n' = b_n u^-alpha_n and c_n = alpha_n (1 + D)^-(alpha_n + 1). At a limit M_n, a_n may be a price of the limit instead:
-S grows by a_n (M_n / u_n - 1).
+S grows by a_n (M_n / u_n - 1); at a floor m_n so may -a_n: S grows by a_n (m_n / u_n - 1).
 
 **Lexicographic rules.** User n can rise by e_n = rho_n u_n tasks, and gives way by at most sum_a min(x_a, max_r missing_ir /
 load_air), to first order: pool j lacks at most sum_m load_mj e_m, and at most the largest term of each layer of prices.
@@ -41,13 +41,14 @@ def errors_of_program(allocation: Allocation, paid: Floats, alpha: Floats | floa
         return unknown
     prices, q = costs_at(allocation, allocation.prices)
     q = q * u
-    room = instance.max_tasks / u - 1.0
-    free = room > SAME
+    room, fall = instance.max_tasks / u - 1.0, 1.0 - instance.min_tasks / u
+    free = np.minimum(room, fall) > SAME
     spent = float(q[free].sum())
     scale = float(paid[free].sum()) / spent if spent > 0 else 0.0
     a, total = paid - scale * q, scale * float(prices.sum())
-    limited = (a > 0) & (np.maximum(room, 0.0) * paid < a)
-    gap = total - scale * float(q.sum()) + float((a * np.maximum(room, 0.0))[limited].sum())
+    room = np.maximum(np.where(a > 0, room, fall), 0.0)
+    limited = room * paid < np.abs(a)
+    gap = total - scale * float(q.sum()) + float((np.abs(a) * room)[limited].sum())
     gap = max(gap, 0.0) + (ROUNDING + infeasibility(allocation)) * max(total, float(paid.sum()))
     curved = alpha * (1.0 + MOST) ** -(alpha + 1.0)  # 0 where the bound is out of the range of floating point
     half = float((np.where(limited, 0.0, a) ** 2 / (4.0 * curved * paid)).sum())

@@ -85,6 +85,21 @@ def test_the_prices_of_ordinary_answers_are_enough(name, family, size):
         assert error <= max(found.user_error, 1e-12)
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-8])
+@pytest.mark.parametrize("name", ["nb", "alpha-fair", "fds"])
+def test_floors_have_their_part_in_the_bound(name, noise):
+    """User 1 is at its floor, user 4 above it: tasks and prices moved by a little are off by no more than their bound."""
+    plain, rng = generators.generic(6, 3, 2, 1), np.random.default_rng(1)
+    one = plain.replace(min_tasks=fa.solve(plain, name).tasks * [1.2, 0, 0, 0.8, 0, 0])
+    right = fa.solve(one, name, accuracy="high")
+    x, prices = right.x * np.exp(noise * rng.normal(size=right.x.shape)), right.prices * (1 + noise)
+    moved = replace(right, x=x / max(1.0, (right.instance.arcs.load @ x).max()), prices=prices)
+    errors = mechanism(name).user_errors(moved)
+    assert 0 < right.user_error <= 1e-6
+    assert (np.abs(moved.tasks / right.tasks - 1) <= errors + right.user_error).all()
+    assert errors.max() <= 1e-2
+
+
 @pytest.mark.parametrize("name", ["drfh", "nb", "fds"])
 @pytest.mark.parametrize("part", [1e-3, 1e-2])
 def test_the_bound_grows_with_what_is_wrong(name, part):
