@@ -4,8 +4,10 @@ With b_n the share z_ni that user n has from the other servers alone, the share 
 server sees of the rest of the system nothing but b. All numbers are those of formulations/game/game.py, without units.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Iteration, Method
+from fairalloc.solvers.method import Answer, Iteration, Limits, Method
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,36 @@ class GameMethod(Method):
     def computes(self, mechanism: Mechanism) -> bool:
         """Every game, without a choice among its answers."""
         return isinstance(mechanism, Equilibrium) and not mechanism.chooses
+
+    def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+        """As every method, without the variants that nobody needs: with sizes far apart these make a path long."""
+        if (needed := needed_variants(instance)) is None:
+            return super().run(mechanism, instance, limits)
+        given = instance.exact.demands
+        few = instance.replace(demands=[[*compress(d, mask)] for d, mask in zip(given, needed, strict=True)])
+        arcs = instance.arcs
+        kept = np.concatenate(needed)[instance.vectors.first[arcs.user] + arcs.variant]
+
+        def whole(x: Any, zero: Any = 0.0) -> list[Any]:
+            values = iter(x)
+            return [next(values) if here else zero for here in kept]
+
+        def offered(x: Floats) -> None:
+            if limits.keep is not None:
+                limits.keep(np.array(whole(x)))
+
+        start = None if limits.start is None else limits.start[kept]
+        answer = super().run(mechanism, few, replace(limits, start=start, keep=offered))
+        exact = None if answer.x_exact is None else tuple(whole(answer.x_exact, Fraction(0)))
+        return replace(answer, x=np.array(whole(answer.x)), x_exact=exact)
+
+
+def needed_variants(instance: Instance) -> list[NDArray[np.bool_]] | None:
+    """For each user the variants that no other one beats in all resources; None where that is all, or pairs have their own."""
+    if instance.own or instance.vectors.matrix.shape[0] == instance.N:
+        return None
+    needed = [np.array([not any(np.all(e <= one) and np.any(e < one) for e in d) for one in d]) for d in instance.demands]
+    return None if all(mask.all() for mask in needed) else needed
 
 
 class ForFiniteAlpha(GameMethod):

@@ -57,6 +57,18 @@ def test_more_of_the_same_changes_nothing(seed):
         np.testing.assert_allclose(new.tasks, old.tasks, rtol=EQUILIBRIUM)
 
 
+@pytest.mark.parametrize("method", ["continuation", "best-response"])
+def test_a_variant_that_another_beats_is_left_out(method):
+    """It took a path of 700 steps where its demands are 10^6 times as large, and best responses did not end."""
+    small = [["1/1000000", "3/1000000"], ["2/1000000", "1/1000000"]]
+    given = Instance([[[1, 2], [3, 1]], [[5, 4], *small], [[2, 2], [1, 5]]], [[9, 12], [14, 7]])
+    found, few = (
+        solve(one, "ps-dsf", method) for one in (given, given.replace(demands=[*given.demands[:1], small, given.demands[2]]))
+    )
+    assert (found.termination, found.iterations) == ("optimal", few.iterations)
+    np.testing.assert_allclose(found.tasks, few.tasks, rtol=EQUILIBRIUM)
+
+
 @pytest.mark.few(5)
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("parameters", [{"alpha": 0.5}, {"alpha": 2}, {"alpha": 6}, {"alpha": 3, "B": 0.5}])
