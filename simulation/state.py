@@ -124,7 +124,9 @@ class TaskState:
 
     def look_for_room(self, new: list[int], freed: set[int]) -> list[int]:
         """The shapes that have room: new ones on any machine, and on machines just freed others, which had none."""
-        self._started, self._since, self._hosts = array("q"), list[tuple[int, list[float]]](), dict[int, Hosts]()
+        self._started = array("q")
+        self._since: list[tuple[int, list[float]]] = []
+        self._hosts: dict[int, Hosts] = {}
         self._only = min(freed) if len(freed) == 1 and not new else None
         self._open = self.waits.nonzero()[0]
         self._open_sizes = self._columns.take(self._open, axis=1)

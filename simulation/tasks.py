@@ -111,7 +111,8 @@ class _Simulation:
         self.rank = self.state.job_rank = np.argsort(self.at_rank).tolist()
         for time, machines, users, jobs in self._times():
             self.state.time = time
-            self.freed, self.new = set[int](), set[int]()
+            self.freed: set[int] = set()
+            self.new: set[int] = set()
             while self.ends and self.ends[0][0] == time:
                 _, b = heapq.heappop(self.ends)
                 if self.outcome[b] == RUNNING:  # two may end together, and one not have run
