@@ -12,9 +12,8 @@ answers, the most and the least of a sum of tasks with random weights.
 2. Elsewhere each side by itself: a parabola through q(h), q(h / 2) and q(h / 4) gives the limit for h to 0, and the line through
    the last two gives another. An error of u(c), or a kink next to c, is at most 7 times as large as what they are apart.
    The limit is taken where that is within the tolerance, and, where a derivative is known, confirms that; one that this error
-   explains is 0. Where the error explains it, too, the slope at c of the parabola through the three answers without u(c), which
-   is next to a kink and so the least exact, stands for the limit. Longer steps are tried only where answers that are off by
-   NOISE explain the difference: so a kink nearer to c than that is not seen.
+   explains is 0. Longer steps are tried only where answers that are off by NOISE explain the difference: so a kink nearer to c
+   than that is not seen.
 
 **The tolerance** of a derivative is CHECK times its size, or times what a unit of the capacity can mean for its user, where that
 is more: u_n e / c. Here e is the least part of its tasks that a user of this capacity could run on this server alone, at most 1.
@@ -188,8 +187,6 @@ class Neighbours:
             limit = (8.0 * four - 6.0 * two + one) / 3.0
             allowed = self.tolerance(j, limit)
             apart = np.abs(limit - (2.0 * four - two))
-            aside = 5.0 * two - 2.0 * (one + four)
-            limit = np.where(np.abs(aside - limit) <= NOTHING * apart, aside, limit)
             limit = np.where(np.abs(limit) <= NOTHING * apart, 0.0, limit)
             sure = seen & (7.0 * apart <= allowed)
             seen &= apart * abs(h) * float(_scale(self.instance, j)) <= NOISE * self.tasks

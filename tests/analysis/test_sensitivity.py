@@ -13,7 +13,6 @@ import fairalloc as fa
 from fairalloc.analysis.active_set import derivatives_by_active_set
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.examples import generators
-from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 
 QUOTIENT = 1e-6
@@ -21,9 +20,6 @@ QUOTIENT = 1e-6
 
 ROUGH = 1e-3
 """What a quotient in floating point with a step of 1e-4 may be off: that times the curvature, and 1e-8 of rounding over 1e-4."""
-
-SHARP = 1e-5
-"""The same of one-sided derivatives by differences from answers away from the kink."""
 
 FAMILIES = ("generic", "tied", "zero_demand", "placement", "racks", "finite", "badly_scaled")
 
@@ -129,15 +125,6 @@ def test_nb_where_a_capacity_is_full_at_price_0():
     np.testing.assert_allclose(third[0], 0, atol=ROUGH)
     np.testing.assert_allclose(third[1], 0.5, atol=ROUGH)
     assert not np.isfinite(found.two_sided[:, 0, 2]).any()
-
-
-@pytest.mark.parametrize("name", ["dolev-utilisation", "wang-prop4", "psdsf-fig1"])
-def test_one_sided_derivatives_of_whole_parts_are_those(name):
-    """Quarters and thirds; 0.9996 stood for 1, since the answer next to a kink is right to 1e-7 only."""
-    found = fa.sensitivity(solve(example(name).instance, "nb"))
-    sides = np.array([found.up, found.down]) * 12
-    assert (found.how == "differences").any()
-    np.testing.assert_allclose(sides, np.round(sides), atol=12 * SHARP)
 
 
 def test_a_user_at_its_limit_does_not_move():
