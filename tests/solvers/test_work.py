@@ -108,10 +108,10 @@ def made(family, *size):
 
 
 WIDER = {
-    ("continuation", "alpha-pf-vds", 0.5, "games"): ((30, 30, 31, 33), -23.777),
-    ("continuation", "alpha-pf-vds", 2, "games"): ((31, 35, 28, 34), -28.796),
-    ("continuation", "alpha-pf-vds", 20, "games"): ((31, 69, 36, 39), -27.621),
-    ("continuation", "alpha-pf-vds", "inf", "one"): ((40,), -4.416),
+    ("continuation", "alpha-pf-vds", 0.5, "games"): ((30, 30, 30, 32), -26.592),
+    ("continuation", "alpha-pf-vds", 2, "games"): ((31, 32, 28, 34), -28.684),
+    ("continuation", "alpha-pf-vds", 20, "games"): ((31, 71, 35, 36), -24.276),
+    ("continuation", "alpha-pf-vds", "inf", "one"): ((39,), -4.954),
     ("best-response", "alpha-pf-vds", 0.5, "two"): ((10, 3), -3.969),
     ("best-response", "alpha-pf-vds", 2, "two"): ((4, 3), -2.52),
     ("best-response", "alpha-pf-vds", "inf", "one"): ((5,), -3.873),
@@ -151,7 +151,7 @@ INNER = {
     (2, "plain"): (573, 33),
     (2, "two"): (6, 133, 45),
     (20, "plain"): (737, 162),
-    (20, "two"): (6, 149, 88),
+    (20, "two"): (6, 136, 88),
 }
 """Calls of these by alpha and the set of instances, in the first twelve sweeps."""
 
