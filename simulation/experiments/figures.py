@@ -22,13 +22,15 @@ POINTS = 200
 
 PRINTED: Mapping[str, Any] = {"color": style.DARK, "linestyle": (0, (1, 1)), "linewidth": 1.6}
 
-Part = Callable[[Measured, str], Panel]
-"""What makes a panel of what was measured of a variant, and the name of that."""
+Part = Callable[[Measured], Panel]
+"""What makes a panel of what was measured of a variant."""
 
 
 def figure(*parts: Part) -> Callable[[Measured, str], list[Panel]]:
-    """What makes these panels, each from left to right."""
-    return lambda measured, variant: [part(measured, variant) for part in parts]
+    """What makes these panels, each from left to right, whose titles name the variant."""
+    return lambda measured, variant: [
+        replace(panel, title=", ".join(filter(None, (panel.title, variant)))) for panel in (part(measured) for part in parts)
+    ]
 
 
 def lettered(panels: Sequence[Panel]) -> list[Panel]:
@@ -36,10 +38,6 @@ def lettered(panels: Sequence[Panel]) -> list[Panel]:
     if len(panels) < 2:
         return list(panels)
     return [replace(panel, title=f"({k}) {panel.title}") for k, panel in zip(ascii_lowercase, panels, strict=False)]
-
-
-def _title(title: str, variant: str) -> str:
-    return ", ".join(filter(None, (title, variant)))
 
 
 def bars(
@@ -72,7 +70,7 @@ def bars(
         ax.set_xlim(-0.5, len(names) - 0.5)
         style.name_ticks(ax, np.arange(len(names)), list(ticks or names), 1.0)
 
-    return lambda measured, variant: Panel(_title(title, variant), tuple(measured.labels), partial(draw, measured))
+    return lambda measured: Panel(title, tuple(measured.labels), partial(draw, measured))
 
 
 def _spread(values: Floats) -> tuple[float, float, float]:
@@ -106,13 +104,13 @@ def curves(
         style.tidy(ax, "both", *axes)
         ax.set(xscale=scales[0], yscale=scales[1])
 
-    def panel(measured: Measured, variant: str) -> Panel:
+    def panel(measured: Measured) -> Panel:
         if isinstance(names, str):
             found = {label: measured.curves(label, names) for label in measured.by_label}
         else:
             every = {shown: [measured.curves(label, name) for label in measured.labels] for shown, name in names.items()}
             found = {shown: next(filter(None, each), []) for shown, each in every.items()}
-        return Panel(_title(title, variant), tuple(filter(found.get, found)), partial(draw, found))
+        return Panel(title, tuple(filter(found.get, found)), partial(draw, found))
 
     return panel
 
@@ -142,4 +140,4 @@ def bubbles(name: str, label: str, title: str, axes: tuple[str, str]) -> Part:
         style.tidy(ax, "both", *axes)
         ax.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
 
-    return lambda measured, variant: Panel(_title(title, variant), (), partial(draw, measured.curves(label, name)[:1]), 4.0)
+    return lambda measured: Panel(title, (), partial(draw, measured.curves(label, name)[:1]), 4.0)
