@@ -26,6 +26,7 @@ A dominant share is that of all resources that a user's running tasks take toget
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from inspect import isclass
 from itertools import pairwise
@@ -283,12 +284,11 @@ class LeastAttainedService(BestFitDRFH):
         return max((before + used * now) * part for before, used, part in each) * state.per_weight[user]
 
 
-TICKS = 1 << 256  # parts of a second: of these all times above 1e-60 seconds are whole numbers
+TICKS = 10**80  # parts of a second: of these all times above 1e-60 seconds are whole numbers, as the decimals that they print as
 
 
 def _ticks(time: float) -> int:
-    above, below = time.as_integer_ratio()
-    return above * TICKS // below
+    return int(Decimal(repr(time)) * TICKS)
 
 
 class FinishTimeFair(FIFO):
@@ -306,7 +306,7 @@ class FinishTimeFair(FIFO):
         parts = [Fraction(max(map(mul, size, state.per_total)), state.common) for size in state.size]
         each = zip(jobs.duration.tolist(), jobs.tasks.tolist(), state.shape, jobs.job_user.tolist(), strict=True)
         total = sum(weights)
-        alone = (Fraction(time) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each)
+        alone = (Fraction(repr(time)) * max(1, tasks * parts[f] * total / weights[n]) for time, tasks, f, n in each)
         self._alone = [seconds.as_integer_ratio() for seconds in alone]
         self._arrival = [*map(_ticks, jobs.arrival.tolist())]
 

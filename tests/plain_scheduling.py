@@ -14,10 +14,15 @@ SEED = 7
 BASELINES = ("fifo", "shortest-job-first", "least-attained-service", "finish-time-fair")
 
 
+def exact(value):
+    """The decimal that a float prints as."""
+    return Fraction(repr(float(value)))
+
+
 def kept(value, largest):
     """The decimal that is printed, as far as the largest machine has 15 digits."""
     unit = Fraction(10) ** (math.floor(math.log10(largest)) - 14)
-    return math.floor(Fraction(repr(float(value))) / unit) * unit
+    return math.floor(exact(value) / unit) * unit
 
 
 class PlainCluster:
@@ -76,7 +81,7 @@ class PlainCluster:
         return self.work(j) if self.rule == "shortest-job-first" else j
 
     def work(self, j):
-        return Fraction(repr(float(self.workload.duration[j]))) * int(self.workload.tasks[j])
+        return exact(self.workload.duration[j]) * int(self.workload.tasks[j])
 
     def priority(self, j, s):
         """Of the user of a job with this job on a machine."""
@@ -94,21 +99,21 @@ class PlainCluster:
         taken = [Fraction(0)] * len(self.total)
         for task in self.tasks:
             if self.workload.job_user[task["job"]] == n:
-                seconds = min(Fraction(task["end"]), Fraction(self.time)) - Fraction(task["start"])
+                seconds = min(exact(task["end"]), exact(self.time)) - exact(task["start"])
                 taken = [a + seconds * d for a, d in zip(taken, self.size[task["job"]], strict=True)]
         most = max(a / t if t else 0 for a, t in zip(taken, self.total, strict=True))
-        return most / Fraction(repr(float(self.workload.weights[n])))
+        return most / exact(self.workload.weights[n])
 
     def arrived(self, j):
-        return Fraction(float(self.workload.arrival[j])) - Fraction(self.time)
+        return exact(self.workload.arrival[j]) - exact(self.time)
 
     def alone(self, j):
         """Seconds of a job on the part of all machines that its user's weight gives, with as many tasks at a time as fill it."""
-        weights = [Fraction(repr(float(w))) for w in self.workload.weights]
+        weights = [exact(w) for w in self.workload.weights]
         part = weights[self.workload.job_user[j]] / sum(weights)
         tasks = min(part * t / d for d, t in zip(self.size[j], self.total, strict=True) if d)
         count = int(self.workload.tasks[j])
-        return Fraction(float(self.workload.duration[j])) * max(1, count / tasks)
+        return exact(self.workload.duration[j]) * max(1, count / tasks)
 
     def share(self, n, s):
         mine = [task["job"] for task in self.running() if self.workload.job_user[task["job"]] == n]
@@ -122,7 +127,7 @@ class PlainCluster:
             value = sum(self.part(shape[: len(used)], s) * count for shape, count in shapes.items())
         else:
             value = max(u / t if t else 0 for u, t in zip(used, self.total, strict=True))
-        return value / Fraction(repr(float(self.workload.weights[n])))
+        return value / exact(self.workload.weights[n])
 
     def part(self, size, s):
         return max((d / c if c else math.inf) for d, c in zip(size, self.whole[s], strict=True) if d)
@@ -158,7 +163,7 @@ class PlainCluster:
                 servers = [server for job, server in pairs if job == j]
                 s = min((servers[k] for k in self.rng.integers(len(servers), size=2)), key=lambda server: self.misfit(j, server))
             self.waiting[j] -= 1
-            end = self.time + self.workload.duration[j]
+            end = float(exact(self.time) + exact(self.workload.duration[j]))
             self.tasks.append({"job": j, "server": s, "start": self.time, "end": end, "outcome": "running"})
 
     def stop(self, task, outcome):

@@ -44,7 +44,8 @@ def many_users(seed, decimal=False):
         parts, weights = 10.0 ** rng.integers(-3, 5, 2), rng.choice([0.3, 0.7, 1.1, 2, 3], users)
         capacities, demand = rng.choice([8, 12, 16, 30], (3, 2)) / parts, rng.choice([0, 1, 2, 3], (2 * users, 2)) / parts
         demand[~demand.any(axis=1), 0] = 1 / parts[0]
-    arrival, tasks, duration = (rng.choice(values, 2 * users) for values in ([0, 1, 2], [1, 2, 3, 4], [1, 2.5, 3]))
+    at, last = ([0, 0.1, 0.3], [0.1, 0.2, 0.3]) if decimal else ([0, 1, 2], [1, 2.5, 3])
+    arrival, tasks, duration = (rng.choice(values, 2 * users) for values in (at, [1, 2, 3, 4], last))
     names = [f"u{n}" for n in range(users)]
     workload = Workload(["cpu", "memory"], names, weights, owners, arrival, tasks, duration, demand)
     return workload, Cluster(["cpu", "memory"], capacities, [1, 2, 2])
@@ -105,6 +106,12 @@ def test_seven_tasks_of_a_tenth_fill_a_machine_of_seven_tenths():
     jobs = Workload(["cpu"], ["u"], [1], [0], [0], [15], [1], [[0.1]])
     log = simulate_tasks(jobs, Cluster(["cpu"], [[0.7], [0.8]]), "first-fit-drfh")
     assert dict(zip(log.server.tolist(), log.tasks.tolist(), strict=True)) == {0: 7, 1: 8}
+
+
+def test_what_starts_at_a_tenth_and_runs_for_two_tenths_is_over_at_three_tenths():
+    jobs = Workload(["cpu"], ["a", "b"], [1, 1], [0, 1], [0.1, 0.3], [1, 1], [0.2, 1], [[1], [1]])
+    log = simulate_tasks(jobs, Cluster(["cpu"], [[1]], [2]), "first-fit-drfh")
+    assert (log.start.tolist(), log.server.tolist()) == ([0.1, 0.3], [0, 0])
 
 
 def test_equal_weighted_shares_go_by_the_number_of_the_user():
