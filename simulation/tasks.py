@@ -244,11 +244,11 @@ class _Simulation:
             if full:  # no machine has room for these shapes
                 ready.difference_update(full)
                 order = self._asked_again(order, ready) if self.by_job else order
+        now = Decimal(repr(state.time))
         for (j, s), count in groups.items():
-            end = float(Decimal(repr(state.time)) + self.duration[j])
+            end = float(now + self.duration[j])
             heapq.heappush(self.ends, (end, len(self.job)))
-            row = (j, s, count, state.time, end, RUNNING)
-            for column, value in zip(self.columns, row, strict=True):
+            for column, value in zip(self.columns, (j, s, count, state.time, end, RUNNING), strict=True):
                 column.append(value)
 
     def _next_job(self, n: int, ready: set[int]) -> int | None:
