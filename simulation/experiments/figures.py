@@ -127,7 +127,7 @@ def _averaged(seeds: Sequence[Columns], across: str, upwards: str) -> tuple[Floa
 
 
 def bubbles(name: str, label: str, title: str, axes: tuple[str, str]) -> Part:
-    """A bubble for each user of the first seed, whose area grows with the logarithm of its tasks; below the line it loses.
+    """A bubble for each user of the first seed, whose radius grows with the logarithm of its tasks; below the line it loses.
 
     The columns of the name are numbers to the right, numbers upwards, and tasks.
     """

@@ -284,7 +284,7 @@ EXPERIMENTS = (
         competitors=(SLOTS, BEST),
         compare=partial(_against, _ratios),
         panels=figure(bubbles("bubbles", BEST, "users", ("ratio, Slots", "ratio, best-fit DRFH"))),
-        caption="A bubble is a user, its area grows with the logarithm of its tasks; the first seed",
+        caption="A bubble is a user, its radius grows with the logarithm of its tasks; the first seed",
         printed={BEST: {ONLY: 0.2}},
     ),
     COMPARED(
@@ -303,7 +303,7 @@ EXPERIMENTS = (
         competitors=(BEST,),
         compare=lambda results: {label: _cloud(one) for label, one in results.items()},
         panels=figure(bubbles("bubbles", BEST, "users", ("ratio, dedicated cloud", "ratio, DRFH"))),
-        caption="A bubble is a user, its area grows with the logarithm of its tasks; the first seed",
+        caption="A bubble is a user, its radius grows with the logarithm of its tasks; the first seed",
         printed={BEST: {FEWER: 0.02}},
     ),
 )
