@@ -140,4 +140,4 @@ def bubbles(name: str, label: str, title: str, axes: tuple[str, str]) -> Part:
         style.tidy(ax, "both", *axes)
         ax.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
 
-    return lambda measured: Panel(title, (), partial(draw, measured.curves(label, name)[:1]), 4.0)
+    return lambda measured: Panel(title, (), partial(draw, measured.curves(label, name)[:1]), 4.0, 4.0)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.panels import element
+from fairalloc.analysis.plots.panels import composed, element
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.simulation.experiments import (
@@ -872,6 +872,7 @@ def test_the_radius_of_a_bubble_grows_with_the_logarithm_of_its_tasks_and_it_lie
     assert (sizes[0], (sizes[2] / sizes[1]) ** 0.5) == (sizes[1], pytest.approx(1 + 3))
     assert all("its radius grows" in EXPERIMENTS[name].caption for name in ("W.Fig8", "W.Fig9"))
     assert all(low < 0 < 1 < high for low, high in (ax.get_xlim(), ax.get_ylim()))
+    assert (composed([], [panel] * 5).get_size_inches() == (12, 8)).all(), "five stood below one another: 20 inches"
     assert ax.lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]
 
 
