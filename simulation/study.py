@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.numbers import Floats
 from fairalloc.simulation import metrics, over_time
 from fairalloc.simulation.experiments.experiment import Experiment, Size
 from fairalloc.simulation.experiments.figures import curves, figure
@@ -74,7 +73,8 @@ def _judged(log: metrics.Log) -> TrialResult:
     bounds, instants = np.linspace(0.0, end, INTERVALS + 1), np.linspace(0.0, end, INSTANTS, endpoint=False)
     used, jain = metrics.utilisation(log, bounds).T, over_time.jain_over_time(log, bounds)
     found = dict(zip((f"{name} in use" for name in log.cluster.resources), metrics.utilisation(log, [0.0, end])[0], strict=True))
-    drawn: dict[str, Columns] = {name: _over(bounds[1:], values) for name, values in zip(found, used, strict=True)}
+    hours = bounds[1:] / 3600.0
+    drawn: dict[str, Columns] = {name: (hours.tolist(), values.tolist()) for name, values in zip(found, used, strict=True)}
     found["part of jobs completed"] = np.isfinite(metrics.completion_times(log)).mean()
     for name, of in over_time.BY_JOB.items():
         there = (values := of(log))[np.isfinite(values)]
@@ -82,12 +82,9 @@ def _judged(log: metrics.Log) -> TrialResult:
         drawn[name] = thinned(*metrics.cdf(values))
     known = np.isfinite(jain)
     found |= {"Jain's index, mean": jain[known].mean()} if known.any() else {}
-    drawn["Jain's index"] = _over(bounds[1:][known], jain[known])
+    drawn["Jain's index"] = hours[known].tolist(), jain[known].tolist()
     if isinstance(log, TaskLog):
         deficits = over_time.share_deficits(log, instants)
-        found["mean share deficit"], drawn["largest share deficit"] = deficits.mean(), _over(instants, deficits.max(axis=1))
+        found["mean share deficit"] = deficits.mean()
+        drawn["largest share deficit"] = (instants / 3600.0).tolist(), deficits.max(axis=1).tolist()
     return TrialResult(found, drawn)
-
-
-def _over(seconds: Floats, values: Floats) -> Columns:
-    return (seconds / 3600.0).tolist(), values.tolist()

@@ -137,6 +137,12 @@ def test_the_figure_of_table_2_has_a_curve_for_each_reading(smallest):
     assert len(smallest("W.Table2").panels[0].names) == 4
 
 
+def test_the_printed_parts_of_fig_8_are_dotted(smallest):
+    drawn = [drawn_on(panel).collections for panel in smallest("K.Fig8").panels]
+    dotted = [[segment[0][1] for lines in panel for segment in lines.get_segments()] for panel in drawn]
+    assert dotted == pytest.approx(np.array([[0.38, 1 - 0.16], [0.53, 1 - 0.05]]))
+
+
 def test_a_name_that_is_too_long_is_shortened_and_seen(tmp_path):
     found = {"a label that is much wider than the space that a legend has for its names": {0: TrialResult({"CPU": 0.5})}}
     item = EXPERIMENTS["K.Fig10"]
