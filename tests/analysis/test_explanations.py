@@ -17,7 +17,7 @@ from tolerances import RESIDUAL, SHARES
 import fairalloc as fa
 from fairalloc.analysis.explanations import duals, effects, rounds
 from fairalloc.analysis.explanations.costs import Costs, cleaned
-from fairalloc.analysis.explanations.explanation import Explanation
+from fairalloc.analysis.explanations.explanation import Explanation, said
 from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable, UnknownName
 from fairalloc.models.exact.rationals import exact_arcs
@@ -950,3 +950,7 @@ def test_a_capacity_that_is_full_at_price_0_holds_nobody_back():
     assert held == ["r2"] * 3
     (bound,) = (one.facts["bindings"] for one in found.sentences if one.kind == "constraint")
     assert [part["resource"] for part in bound] == ["r2"]
+
+
+def test_a_rational_of_nine_characters_is_said_as_it_is():
+    assert [said(value) for value in (Fraction(1234, 5679), Fraction(12345, 5678), 1 / 3)] == ["1234/5679", "2.17418", "0.333333"]
