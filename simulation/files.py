@@ -85,7 +85,6 @@ def read_table(path: str | Path, texts: Sequence[str], missing: Mapping[str, flo
 
 
 def _swf(path: Path) -> DescribedWorkload:
-    """A file in the Standard Workload Format."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8", errors="replace") as file:

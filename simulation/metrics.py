@@ -11,8 +11,7 @@ r"""What a simulation is judged by, from its log alone.
 | `slowdowns` of jobs: completion time / duration of a task | yes | yes |
 | `finish_time_fairness` of jobs: completion time / that of the job alone on its user's part | yes | yes |
 
-over_time.py has the share deficit against DRFH, fragmentation, and frames of all of them; study.py draws those of jobs, use,
-Jain's index and the largest share deficit.
+over_time.py has the share deficit against DRFH, fragmentation, and frames of all of them; study.py draws them.
 
 Over time every metric is a mean over intervals, exact for what is constant between events. Of shares, `jain` is the index of
 Jain, K's deviation (58) is `deviation` of formulations/game/equilibrium.py, a measure for

@@ -5,7 +5,7 @@
 | `share_deficits` of users | the dominant share that DRFH would give each user now, less what its tasks take, if that is less |
 | `fragmentation` by class | part of what is free that stands where a task of the workload, drawn at random, has no room |
 
-`job_frame` has a row for each job, `time_frame` one for each interval. What stands by class is in frames alone.
+`job_frame` has a row for each job, `time_frame` one for each interval. study.py draws both, by class for few classes.
 """
 
 from collections.abc import Sequence

@@ -185,7 +185,6 @@ class TaskState:
         return self._within(shape, self.size[shape], slice(None), self.room)
 
     def _hosts_of(self, shape: int) -> Hosts:
-        """The machines with room now."""
         hosts = self._hosts.get(shape)
         if hosts is None:
             hosts = self._hosts[shape] = Hosts(self._everywhere(shape), len(self._started))

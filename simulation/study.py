@@ -3,6 +3,7 @@
 It is run as those of the papers are. The log of each scheduler stands in a folder, as parquet.
 """
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from fairalloc.simulation.workload import Cluster, Workload
 INSTANTS = 10  # at which share deficits are found
 INTERVALS = 40  # of curves over time
 DEFAULT = ("best-fit-drfh", "fifo", "shortest-job-first", "least-attained-service", "finish-time-fair", "random")
+BY_CLASS, CLASSES = ("in use on", "fragmented on"), 4  # classes of machines that are drawn, at most; a frame has all
 UNITS = dict(zip(over_time.BY_JOB, ("seconds", "seconds", "durations of a task", "times alone"), strict=True))
 
 
@@ -34,7 +36,9 @@ def study(workload: str, cluster: str = "", logs: str = "results/simulations") -
     jobs.check_on(machines)
     settings = {"cluster": cluster, "until": None, "logs": logs, "data": data_hash(jobs, machines, ServerEvents())}
     over_jobs = (curves(name, name, (unit, "part of jobs")) for name, unit in UNITS.items())
-    names = (*(f"{name} in use" for name in jobs.resources), "Jain's index", "largest share deficit")
+    names = [*(f"{name} in use" for name in jobs.resources), "Jain's index", "largest share deficit"]
+    if 1 < len(machines.names) <= CLASSES:
+        names += map(" ".join, product(jobs.resources, BY_CLASS, machines.names))
     panels = figure(*over_jobs, *(curves(name, name, ("hours", "")) for name in names))
     sizes, own = dict.fromkeys(("small", "full"), Size((0,), settings)), (workload,)
     return Experiment(Path(workload).name, about, (), about, "either", DEFAULT, sizes, measured, panels, workloads=own)
@@ -83,8 +87,13 @@ def _judged(log: metrics.Log) -> TrialResult:
     known = np.isfinite(jain)
     found |= {"Jain's index, mean": jain[known].mean()} if known.any() else {}
     drawn["Jain's index"] = hours[known].tolist(), jain[known].tolist()
+    over = (instants / 3600.0).tolist()
+    by_class = {BY_CLASS[0]: metrics.utilisation(log, bounds, by_class=True)[:: INTERVALS // INSTANTS]}
     if isinstance(log, TaskLog):
+        by_class[BY_CLASS[1]] = over_time.fragmentation(log, instants)
         deficits = over_time.share_deficits(log, instants)
-        found["mean share deficit"] = deficits.mean()
-        drawn["largest share deficit"] = (instants / 3600.0).tolist(), deficits.max(axis=1).tolist()
+        found["mean share deficit"], drawn["largest share deficit"] = deficits.mean(), (over, deficits.max(axis=1).tolist())
+    for what, values in by_class.items():
+        for (k, kind), (r, name) in product(*map(enumerate, (log.cluster.names, log.cluster.resources))):
+            drawn[f"{name} {what} {kind}"] = over, values[:, k, r].tolist()
     return TrialResult(found, drawn)

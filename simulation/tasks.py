@@ -158,7 +158,6 @@ class _Simulation:
     # ---- steps 1 to 4 ----------------------------------------------------------------------------------------------------
 
     def _stop(self, b: int, outcome: int) -> None:
-        """The tasks of one group stop."""
         j, s = self.job[b], self.server[b]
         self.outcome[b], self.end[b] = outcome, self.state.time
         self.state.take(self.user[j], self.state.shape[j], s, -self.tasks[b])
@@ -178,7 +177,6 @@ class _Simulation:
         room[:, s] = DOWN
 
     def _leave(self, n: int) -> None:
-        """A user goes."""
         self.gone[n] = True
         for b in self._running(self.state.workload.job_user[np.frombuffer(self.job, dtype=np.int64)] == n):
             self._stop(b, LEFT)
@@ -191,11 +189,9 @@ class _Simulation:
         self.jobs[n].clear()
 
     def _running(self, chosen: NDArray[np.bool_]) -> list[int]:
-        """The numbers of the chosen groups that run."""
         return np.flatnonzero(chosen & (np.frombuffer(self.outcome, dtype=np.int64) == RUNNING)).tolist()
 
     def _wait(self, j: int, tasks: int) -> None:
-        """Tasks of a job wait, from now on."""
         n, f = self.user[j], self.state.shape[j]
         if f not in self.users_of:
             self.new.add(f)
@@ -205,7 +201,6 @@ class _Simulation:
         self.state.waiting[j] += tasks
 
     def _nobody_waits(self, n: int, f: int) -> None:
-        """A user has no waiting task of a shape any more."""
         users = self.users_of[f]
         users.discard(n)
         if not users:
@@ -282,7 +277,6 @@ class _Simulation:
         return s
 
     def _start(self, j: int, n: int, s: int, groups: dict[tuple[int, int], int]) -> None:
-        """One task starts."""
         state, f = self.state, self.state.shape[j]
         state.take(n, f, s, 1)
         self.scheduler.changed(state, n, f, 1)

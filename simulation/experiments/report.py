@@ -234,7 +234,6 @@ def _sections(outcomes: Outcomes, drawn: bool, figures: str, told: dict[str, str
 
 
 def _caption(outcomes: Outcomes, shown: Sequence[panels.Panel]) -> str:
-    """What the panels are, and what is printed."""
     item = outcomes.experiment
     titles = "; ".join(panel.title for panel in shown if panel.title) or item.title
     return ". ".join(filter(None, (f"Figure: {titles}", item.caption))) + "."

@@ -16,8 +16,8 @@ from fairalloc.simulation.experiments import Measured, RunSetting, Trial, TrialR
 from fairalloc.simulation.experiments.experiment import Outcomes, PaperClaim
 from fairalloc.simulation.experiments.runner import compared
 from fairalloc.simulation.metrics import completion_times, utilisation
-from fairalloc.simulation.over_time import jain_over_time, share_deficits
-from fairalloc.simulation.schedulers import Slots
+from fairalloc.simulation.over_time import fragmentation, jain_over_time, share_deficits
+from fairalloc.simulation.schedulers import FIFO, Slots
 from fairalloc.simulation.study import study
 
 JOBS = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1, 0], [0, 1, 3], [6, 2, 1], [10, 5, 2], [[0.5], [0.5], [1]])
@@ -179,6 +179,25 @@ def test_numbers_are_means_and_quantiles_over_jobs_and_curves_go_over_hours():
     assert found.curves["largest share deficit"] == (pytest.approx([t / 3600 for t in instants]), deficits.max(axis=1).tolist())
     assert found.numbers["mean share deficit"] == pytest.approx(deficits.mean())
     assert found.numbers["Jain's index, mean"] == pytest.approx(np.nanmean(jain_over_time(log, np.linspace(0, 24, 41))))
+
+
+def test_use_and_fragmentation_are_drawn_by_class_of_machines_where_these_are_few(tmp_path):
+    jobs, machines = files(tmp_path)
+    for classes, drawn in ((1, 0), (4, 8), (5, 0)):
+        (tmp_path / "machines.csv").write_text("class,cpu\n" + "".join(f"m{k},{k}\n" for k in range(1, classes + 1)))
+        found = study(jobs, machines, str(tmp_path / "kept"))
+        one = found.measure(Trial("fifo", FIFO(), 0, jobs, found.sizes["full"].settings))
+        titles = [panel.title for panel in found.panels(Measured({"fifo": {0: one}}), "")]
+        assert [title for title in titles if " on m" in title] == [
+            f"cpu {what} on m{k}" for what in ("in use", "fragmented") for k in range(1, classes + 1) if drawn
+        ]
+    log = simulate_tasks(JOBS, Cluster(["cpu"], [[1], [3]], names=["a", "b"]), "fifo", 24.0)
+    curves, instants = study_of._judged(log).curves, [2.4 * k for k in range(10)]
+    assert curves["cpu fragmented on b"] == (
+        pytest.approx([t / 3600 for t in instants]),
+        fragmentation(log, instants)[:, 1, 0].tolist(),
+    )
+    assert curves["cpu in use on b"][1] == utilisation(log, np.linspace(0, 24, 41), by_class=True)[::4, 1, 0].tolist()
 
 
 def test_what_is_left_out_of_a_file_is_told(tmp_path):
