@@ -271,7 +271,8 @@ class _Simulation:
         """The machine that the scheduler chooses for a task of a job, or NOWHERE."""
         s, machines = self.scheduler.server(self.state, j), len(self.state.server_class)
         if not (isinstance(s, int | np.integer) and NOWHERE <= s < machines):
-            raise InstanceError(f"the scheduler chose machine {shown(s)} for a task of job {j}, but there are {machines}")
+            said = f"the scheduler chose machine {shown(s)} for a task of job {j}"
+            raise InstanceError(f"{said}, but it must be a whole number from -1 to {machines - 1}")
         if s != NOWHERE and not self.state.fits(self.state.shape[j], s):
             raise InstanceError(f"the scheduler chose machine {s} for a task of job {j}, which has no room for it")
         return s
