@@ -198,10 +198,8 @@ class Outcomes:
     @property
     def command(self) -> str:
         """What runs it again."""
-        words = [
-            *([] if is_file(self.workload) else [self.experiment.file or self.experiment.id]),
-            *["--small"] * (self.size == "small"),
-        ]
+        name = self.experiment.file or self.experiment.id
+        words = [*([] if is_file(self.workload) else [name]), *["--small"] * (self.size == "small")]
         given = {"--workload": [self.workload] if self.workload else [], "--mechanisms": self.competitors}
         seeds = [] if self.seeds == self.experiment.sizes[self.size].seeds else self.seeds
         in_a_row = len(seeds) > 1 and seeds == (*range(seeds[0], seeds[-1] + 1),)

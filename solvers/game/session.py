@@ -114,18 +114,19 @@ class GameMethod(Method):
         arcs = instance.arcs
         kept = np.concatenate(needed)[instance.vectors.first[arcs.user] + arcs.variant]
 
-        def whole(x: Any, zero: Any = 0.0) -> list[Any]:
-            values = iter(x)
-            return [next(values) if here else zero for here in kept]
+        def whole(x: Any, zero: Any = 0.0) -> NDArray[Any]:
+            result = np.full(len(kept), zero)
+            result[kept] = x
+            return result
 
         def offered(x: Floats) -> None:
             if limits.keep is not None:
-                limits.keep(np.array(whole(x)))
+                limits.keep(whole(x))
 
         start = None if limits.start is None else limits.start[kept]
         answer = super().run(mechanism, few, replace(limits, start=start, keep=offered))
         exact = None if answer.x_exact is None else tuple(whole(answer.x_exact, Fraction(0)))
-        return replace(answer, x=np.array(whole(answer.x)), x_exact=exact)
+        return replace(answer, x=whole(answer.x), x_exact=exact)
 
 
 def needed_variants(instance: Instance) -> list[NDArray[np.bool_]] | None:

@@ -23,9 +23,10 @@ HERE = (
 OF_USERS = "Drawn: 2 % of the users with all their jobs, until they offer 1 to 3 times the CPU"
 
 PRINTED8 = {"in one interval": 0.38, "over 24 hours": 0.16, "under 10 quanta": 0.53, "over 10,000 quanta": 0.05}
+ONCE, DAY, FEW, MANY = PRINTED8.values()
 PANELS8 = (
-    ("intervals", "activity, measured", "5-minute intervals", [(1.0, 2.0, 0.38), (144.0, 576.0, 0.84)]),
-    ("quanta", "quanta, generated", "quanta", [(5.0, 20.0, 0.53), (5e3, 2e4, 0.95)]),
+    ("intervals", "activity, measured", "5-minute intervals", [(1.0, 2.0, ONCE), (144.0, 576.0, 1 - DAY)]),
+    ("quanta", "quanta, generated", "quanta", [(5.0, 20.0, FEW), (5e3, 2e4, 1 - MANY)]),
 )
 
 # Ours: how far a part of Fig. 8 may be from the printed one, and the use of "almost the same" mechanisms.
