@@ -144,6 +144,13 @@ class TaskLog:
         found.parquet.write_table(table, written)
         write_file(path, written.getvalue())
 
+    def keep(self, folder: Any, name: str) -> None:
+        """Save it as FOLDER/HASH/NAME until SECONDS.parquet, where the hash is that of the data; "" = nowhere."""
+        if folder != "":
+            place = Path(str(folder), data_hash(self.workload, self.cluster, self.events))
+            place.mkdir(parents=True, exist_ok=True)
+            self.save(place / f"{name.replace('/', '-')} until {self.until:.17g}.parquet")
+
     @classmethod
     def load(cls, path: str | Path, workload: Workload, cluster: Cluster, events: ServerEvents | None = None) -> "TaskLog":
         """The log that was saved to a file.

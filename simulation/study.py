@@ -65,10 +65,7 @@ def measured(trial: Trial) -> TrialResult:
     if not isinstance(trial.competitor, Scheduler):
         return _judged(simulate_fluid(*data, trial.competitor, until))
     log = simulate_tasks(*data, trial.competitor, until, trial.seed)
-    folder = Path(str(settings["logs"]), str(settings["data"]))
-    folder.mkdir(parents=True, exist_ok=True)
-    name = f"{trial.label} seed {trial.seed}" + ("" if until is None else f" until {until:.17g}")
-    log.save(folder / f"{name.replace('/', '-')}.parquet")
+    log.keep(settings["logs"], f"{trial.label} seed {trial.seed}")
     return _judged(log)
 
 

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Duration, Seed, checked
-from fairalloc.models.errors import InstanceError, require, shown
+from fairalloc.models.errors import InstanceError, callers, require, shown
 from fairalloc.models.numbers import frozen
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
 from fairalloc.simulation.schedulers import Scheduler, find_scheduler
@@ -82,7 +82,8 @@ def simulate_tasks(
     state = TaskState(workload, cluster, (sizes, capacities), turns, seed)
     for j in np.flatnonzero(~np.any(state.allowed[state.shape], axis=1))[:1]:
         raise InstanceError(f"the tasks of job {j} fit on no machine as {chosen.id or 'the scheduler'} counts what they take")
-    return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
+    with callers(f"the scheduler {chosen.id or type(chosen).__name__!r}"):
+        return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
 
 
 class _Simulation:

@@ -39,7 +39,7 @@ def add_commands(commands: Any) -> None:
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
     completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
-    text = "other values of settings, such as share=0.25 or hours=6; of a FILE of jobs until=SECONDS and logs=FOLDER, too"
+    text = "other values of settings, such as hours=6 or logs=FOLDER; of a FILE of jobs until=SECONDS, too"
     command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help=text)
     command.add_argument("--jobs", type=int, default=1, metavar="N", help="trials at the same time")
     text = "run trials on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"

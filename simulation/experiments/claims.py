@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 """A number that is drawn is never taken to be closer than this."""
 
 TOLD = 3
-"""So many of the numbers that decide a claim are told."""
+"""So many of the numbers that decide a claim are told, and one of each of several variants."""
 
 RULE = (
     "A claim rests on one or several numbers, each with a range in which the claim holds. Where the paper gives no number, the "
@@ -109,14 +109,14 @@ class Check:
         return f"claim: ≤ {high}" if np.isinf(self.low) else f"claim: {low if low == high else f'{low} to {high}'}"
 
 
-def together(parts: Sequence[Judged]) -> Judged:
-    """What several numbers say together of a claim: those that decide, and how many others there are."""
+def together(parts: Sequence[Judged], most: int = TOLD) -> Judged:
+    """What several numbers say together of a claim: of those that decide so many at most, and how many others there are."""
     words = {part.word for part in parts}
     order: tuple[Word, ...] = ("contradicted", "cannot be compared", "undecided", "confirmed")
     word = next((one for one in order if one in words), order[1])
     told = [*dict.fromkeys(part.because for part in parts if part.word == word)]
-    others = Counter({word: len(told[TOLD:])}) + Counter(part.word for part in parts if part.word != word)
-    return Judged(word, "; ".join([*told[:TOLD], *(f"{count} more: {other}" for other, count in others.items())]))
+    others = Counter({word: len(told[most:])}) + Counter(part.word for part in parts if part.word != word)
+    return Judged(word, "; ".join([*told[:most], *(f"{count} more: {other}" for other, count in others.items())]))
 
 
 def agreed(variants: Mapping[str, Judged]) -> Judged:

@@ -16,7 +16,7 @@ import numpy as np
 from fairalloc.analysis.plots.panels import Panel
 from fairalloc.models.errors import callers
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.experiments.claims import ENOUGH, Check, Judged, agreed, together
+from fairalloc.simulation.experiments.claims import ENOUGH, TOLD, Check, Judged, agreed, together
 from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
 from fairalloc.simulation.files import is_file
 
@@ -142,14 +142,14 @@ class PaperClaim:
     checks: Callable[[Measured], Sequence[Check]] = lambda _: ()
     reason: str = ""
 
-    def judged(self, measured: Measured) -> Judged:
-        """On one variant."""
+    def judged(self, measured: Measured, most: int = TOLD) -> Judged:
+        """On one variant; of the numbers that decide so many at most are told."""
         if self.reason:
             return Judged("cannot be compared", self.reason)
         if not measured.labels:
             return Judged("cannot be compared", "no trial gave an answer")
         with callers(f"the claim {self.name!r}"):
-            return together([check.judged for check in self.checks(measured)])
+            return together([check.judged for check in self.checks(measured)], most)
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,8 @@ class Outcomes:
     def by_variant(self) -> dict[str, dict[str, Judged]]:
         """Of each claim by its id, such as "W.Fig7.small": variant -> what it is there."""
         named = {f"{self.experiment.id}.{claim.name}".removesuffix("."): claim for claim in self.experiment.claims}
-        return {key: {name: claim.judged(part) for name, part in self.variants.items()} for key, claim in named.items()}
+        most = 1 if len(self.variants) > 1 else TOLD
+        return {key: {name: claim.judged(part, most) for name, part in self.variants.items()} for key, claim in named.items()}
 
     @cached_property
     def judged(self) -> dict[str, Judged]:

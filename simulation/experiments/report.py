@@ -54,14 +54,13 @@ def numbers_table(outcomes: Outcomes) -> Grid:
 
 def _by_competitor(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:
     """A column of each competitor, and of what is printed of it."""
-    ((_, measured),) = outcomes.variants.items()
-    printed = {label: _printed(outcomes.experiment, label) for label in measured.labels}
-    columns = [title for label in measured.labels for title in (label, *["printed"] * bool(printed[label]))]
+    (measured,), item = outcomes.variants.values(), outcomes.experiment
+    columns = [(label, kind) for label in measured.labels for kind in ("", *["printed"] * bool(_printed(item, label)))]
     rows = []
     for name in measured.names:
-        cells = ((_cell(measured, label, name), *_told_printed(printed[label], name)) for label in measured.labels)
-        rows.append((name, *(cell for pair in cells for cell in pair)))
-    return columns, rows
+        cells = (_cell_printed(item, label, name) if kind else _cell(measured, label, name) for label, kind in columns)
+        rows.append((name, *cells))
+    return [kind or label for label, kind in columns], rows
 
 
 def _by_variant(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -75,8 +74,8 @@ def _by_variant(outcomes: Outcomes) -> tuple[list[str], list[tuple[str, ...]]]:
         known = {label: values for label, values in cells.items() if set(values) != {"-"}}
         same = _same(known)
         for label, values in ({same: known[same]} if same else known).items():
-            printed = _told_printed(_printed(outcomes.experiment, label), name) or ("",)
-            rows.append((name if same else f"{label}: {name}", *values, *(printed if extra else ())))
+            printed = [_cell_printed(outcomes.experiment, label, name)] * extra
+            rows.append((name if same else f"{label}: {name}", *values, *printed))
     return [*there, *["printed"] * extra], rows
 
 
@@ -92,9 +91,9 @@ def _printed(item: Experiment, label: str) -> Mapping[str, float]:
     return {**item.printed.get("", {}), **item.printed.get(label, {})}
 
 
-def _told_printed(printed: Mapping[str, float], name: str) -> tuple[str, ...]:
-    """What is printed of a number, where anything of its competitor is."""
-    return (f"{printed[name]:.4g}" if name in printed else "",) if printed else ()
+def _cell_printed(item: Experiment, label: str, name: str) -> str:
+    printed = _printed(item, label)
+    return f"{printed[name]:.4g}" if name in printed else ""
 
 
 def _cell(measured: Measured, label: str, name: str) -> str:

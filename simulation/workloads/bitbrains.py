@@ -32,9 +32,8 @@ from fairalloc.models.examples.traces import found_data, read_bitbrains_raw
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import DescribedWorkload, Workload
+from fairalloc.simulation.workload import DescribedWorkload, Workload, check_rows
 from fairalloc.simulation.workloads.clusters import data_centre
-from fairalloc.simulation.workloads.google import check_times
 
 Source = Annotated[str, Rule(lambda value: value in ("bitbrains", "generated"), "one of bitbrains, generated")]
 
@@ -103,7 +102,7 @@ def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 6
     repeated = off = 0
     for k, path in enumerate(files):
         table = read_bitbrains_raw(path)
-        check_times(table["ts"], str(path))
+        check_rows(table["ts"], ~(table["ts"] >= 0), f"the time of {path}", "must not be negative")
         order = np.argsort(table["ts"], kind="stable")
         last = np.append(np.diff(table["ts"][order]) > 0, True)
         rows = order[last]

@@ -26,7 +26,7 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.models.examples.traces import found_data, google2019_demands
 from fairalloc.models.files.trace_files import parquet_columns, pyarrow, sample_file
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
+from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload, check_rows
 from fairalloc.simulation.workloads import fitted
 from fairalloc.simulation.workloads.clusters import four_classes
 
@@ -193,10 +193,7 @@ _REAL = "arrival, run time, user and scheduling class of each job: Google 2011, 
 _TOLD = {
     "google2011": (_REAL, "tasks of a job and their requests, those of a job of the same class at the start of the trace"),
     "google2019": (_REAL, "tasks as those of a 2011 job of the same class at the start; requests drawn from Google 2019"),
-    "generated": (
-        "",
-        "everything: Poisson arrivals, run times by K Fig. 8, tasks and requests fitted to the start of Google 2011",
-    ),
+    "generated": ("", "everything: Poisson arrivals, run times by K Fig. 8, tasks and requests fitted to those at the start"),
 }
 
 
@@ -274,15 +271,9 @@ def _joined(paths: Sequence[str | Path], table: str, wanted: Sequence[str]) -> d
             reason = getattr(error, "strerror", None) or " ".join(str(error).split())
             raise InstanceError(f"{path} cannot be read as {table}, which has {len(names)} fields in a row: {reason}") from None
     joined = found.concat_tables(parts)
-    check_times(joined["time_us"].to_numpy(), table)
+    times = joined["time_us"].to_numpy()
+    check_rows(times, ~(times >= 0), f"the time of {table}", "must not be negative")
     return {name: joined[name].to_numpy() for name in wanted}
-
-
-def check_times(times: Floats, what: str) -> None:
-    wrong = np.flatnonzero(~(times >= 0))
-    for k in wrong[:1]:
-        where = f"the time in row {k + 1} of {what}"
-        raise InstanceError(f"{where} is {times[k]:g}, but it must not be negative ({len(wrong)} such rows)")
 
 
 def _least(of: NDArray[np.intp], values: Floats, count: int) -> Floats:

@@ -247,6 +247,7 @@ def test_numbers_of_a_claim_and_variants_of_a_workload_are_judged_together():
     assert together((no, yes, yes, unsure)).because == "con; 2 more: confirmed; 1 more: undecided"
     many = [Judged("contradicted", str(k)) for k in range(5)]
     assert together([*many, yes]).because == "0; 1; 2; 2 more: contradicted; 1 more: confirmed"
+    assert together([*many, yes], 1).because == "0; 4 more: contradicted; 1 more: confirmed"
     alike = {"a": yes, "b": never, "c": unsure}
     assert agreed(alike).word == "confirmed"
     assert agreed(alike).because == "a: confirmed: con. b: cannot be compared. c: undecided"

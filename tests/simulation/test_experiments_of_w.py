@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairalloc.cli import main
-from fairalloc.simulation import Cluster, Workload, simulate_tasks
+from fairalloc.simulation import Cluster, TaskLog, Workload, simulate_tasks
 from fairalloc.simulation.experiments import Trial, TrialResult, all_experiments
 from fairalloc.simulation.experiments.measures import w_cluster
 from fairalloc.simulation.experiments.measures.w_cluster import _dedicated, system
@@ -306,13 +306,16 @@ class Recorded:
     )
 
 
-def test_a_day_of_a_scheduler_by_hand(monkeypatch):
+def test_a_day_of_a_scheduler_by_hand(monkeypatch, tmp_path):
     """On two servers user a is done at 900 s and then b starts; its second job does not start, for the first one fills both."""
     cluster = Cluster(["cpu", "memory"], [[1, 1]], [1])
     monkeypatch.setattr(w_cluster, "system", lambda *_: (Recorded.jobs, cluster))
     monkeypatch.setattr(w_cluster, "_dedicated", lambda workload, cluster, there, tasks, trial: np.array([0.5, 0.25]))
-    found = w_cluster.over_a_day(Trial("fifo", FIFO(), 0, "", {"hours": 1.0}))
+    found = w_cluster.over_a_day(Trial("fifo", FIFO(), 0, "", {"hours": 1.0, "logs": tmp_path}))
     log = simulate_tasks(Recorded.jobs, cluster, "fifo", 3600.0)
+    (kept,) = tmp_path.rglob("*.parquet")
+    assert kept.name == "fifo seed 0 until 3600.parquet"
+    assert TaskLog.load(kept, Recorded.jobs, cluster).end.tolist() == log.end.tolist()
     assert found.numbers["CPU"] == pytest.approx((4 * 900 + 2 * 1800) * 0.5 / 3600)
     assert found.numbers["memory"] == pytest.approx(found.numbers["CPU"] / 5)
     assert found.numbers["tasks that wait at the end"] == log.waiting.sum() == 2

@@ -47,7 +47,8 @@ def test_a_trial_keeps_its_log_and_its_metrics(tmp_path):
         settings = found.sizes["full"].settings | {"until": until}
         one = found.measure(Trial("slots/4", Slots(4), 1, found.workloads[0], settings))
         logs += [path for path in (tmp_path / "kept").rglob("*.parquet") if path not in logs]
-    assert [path.stem[14:] for path in logs] == ["", " until 1234567", " until 1234568", " until 20"]
+    last = simulate_tasks(JOBS, MACHINES, Slots(4), None, 1).until
+    assert [path.stem for path in logs] == [f"slots-4 seed 1 until {end:.7g}" for end in (last, 1234567, 1234568, 20)]
     log = TaskLog.load(logs[-1], JOBS, MACHINES)
     assert log.start.tolist() == simulate_tasks(JOBS, MACHINES, Slots(4), 20, 1).start.tolist()
     assert one.numbers["cpu in use"] == pytest.approx(utilisation(log, [0, 20])[0, 0])
@@ -74,7 +75,7 @@ def test_a_folder_named_by_a_number_is_a_folder_and_a_file_of_machines_so_named_
     monkeypatch.chdir(tmp_path)
     command = ["simulate", "--workload", workload, "--mechanisms", "fifo", "--set"]
     assert main([*command, f"cluster={cluster}", "logs=3"]) == 0
-    assert list((tmp_path / "3").rglob("fifo seed 0.parquet"))
+    assert list((tmp_path / "3").rglob("fifo seed 0 until *.parquet"))
     assert main([*command, "cluster=3"]) == 2
     assert "the file of a workload is '3', but its name must end in .csv" in capsys.readouterr().err
     for words in (["--set", "until=0"], ["--set", "until=nan"], ["--set", "until=true"], ["--set", "until=abc"]):
@@ -96,7 +97,7 @@ def test_the_command_compares_schedulers_mechanisms_and_ones_own(tmp_path, monke
     trials = [(one["competitor"], one["seed"]) for one in found[0]["trials"]]
     assert trials == [(label, seed) for label in ("random", "drfh", "last") for seed in (0, 1)]
     logs = sorted(path.name for path in (tmp_path / "results").rglob("*.parquet"))
-    assert logs == [f"{label} seed {seed}.parquet" for label in ("last", "random") for seed in (0, 1)]
+    assert [name.partition(" until")[0] for name in logs] == [f"{label} seed {k}" for label in ("last", "random") for k in (0, 1)]
     assert "Jain" in (tmp_path / "drawn" / "jobs.csv.svg").read_text()
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "results").rglob("*.parquet")}
     assert main([*command, "--seeds", "0-1", "--jobs", "2", "--format", "json"]) == 0

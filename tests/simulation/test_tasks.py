@@ -92,9 +92,10 @@ def test_a_user_whose_job_has_no_room_any_more_is_asked_for_its_next_one(seed):
 
 @pytest.mark.few(7)
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.deep)])
-def test_decimals_fit_and_tie_as_in_rationals(rule, first):
-    for seed in range(first * 6, 6 + first * 300):
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 916), marks=pytest.mark.deep)], ids=len)
+def test_decimals_fit_and_tie_as_in_rationals(rule, seeds):
+    """With all rules 10,000 traces."""
+    for seed in seeds:
         workload, cluster = many_users(seed, decimal=True)
         log = simulate_tasks(workload, cluster, RULES[rule], 1e3, seed=SEED)
         expected, waiting = plain_simulation(workload, cluster, rule, 1e3, ServerEvents())
@@ -339,3 +340,12 @@ def test_a_scheduler_that_counts_nonsense_is_one_sentence(sizes):
         own = type("Own", (Scheduler,), {"job_order": lambda *_, order=order: order})
         with pytest.raises(InstanceError, match="the scheduler's order of jobs"):
             simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), own)
+
+
+@pytest.mark.parametrize("name", ["priority", "server", "changed", "begin"])
+def test_a_scheduler_that_fails_is_one_sentence(name):
+    """Numbers that cannot be compared, and errors."""
+    two = Workload(["cpu"], ["a", "b"], [1, 1], [0, 1], [0, 0], [3, 3], [5, 5], [[1], [1]])
+    own = type("Own", (Scheduler,), {name: lambda _, *given: (None if given[1] else 1.0) if name == "priority" else given[9]})
+    with pytest.raises(InstanceError, match=r"^the scheduler 'Own' failed: "):
+        simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), own)

@@ -204,7 +204,7 @@ def test_raw_google_rows_become_jobs_in_any_order(tmp_path):
     ("text", "says"),
     [
         ("600000000,,5,1,,0,bob\n", "cannot be read as task_events, which has 13 fields in a row: .*13 columns, got 7"),
-        ("-5,,5,1,,0,bob,0,0,0.1,0.1,,\n", "the time in row 1 of task_events is -5, but it must not be negative"),
+        ("-5,,5,1,,0,bob,0,0,0.1,0.1,,\n", r"the time of task_events\[0\] is -5.0, but it must not be negative"),
         ("now,,5,1,,0,bob,0,0,0.1,0.1,,\n", "cannot be read as task_events.*now"),
         ("", "cannot be read as task_events, which has 13 fields in a row: Empty CSV file"),
     ],
@@ -294,7 +294,7 @@ def test_the_traps_of_bitbrains_files(tmp_path):
     assert made.left_out == {"rows whose time repeats": 1, "rows of VMs that are off": 1}
     with pytest.raises(InstanceError, match="no VM of these files ever used CPU"):
         bitbrains_files([write(tmp_path / "2.csv", f"{HEADER}\n{vm_row(0, 2, 0)}\n")])
-    with pytest.raises(InstanceError, match=r"the time in row 1 of .*3.csv is -1, but it must not be negative"):
+    with pytest.raises(InstanceError, match=r"the time of .*3.csv\[0\] is -1.0, but it must not be negative"):
         bitbrains_files([write(tmp_path / "3.csv", f"{HEADER}\n{vm_row(-1, 2, 5)}\n")])
 
 

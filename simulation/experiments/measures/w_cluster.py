@@ -60,6 +60,7 @@ def over_a_day(trial: Trial) -> TrialResult:
     until = trial.settings["hours"] * 3600.0
     workload, cluster = system(trial.workload, trial.seed, trial.settings)
     log = simulate_tasks(workload, cluster, trial.competitor, until, trial.seed)
+    log.keep(trial.settings["logs"], f"{trial.label} seed {trial.seed}")
     bounds = np.arange(0.0, until + 1.0, 60.0 * MINUTES)
     over_time, mean = utilisation(log, bounds), utilisation(log, [0.0, until])[0]
     load = _offered(workload, until) / cluster.totals

@@ -193,11 +193,11 @@ COMPARED = partial(
     sizes={
         "small": Size(
             (0,),
-            {"hours": 1.0, "share": 0.02},
+            {"hours": 1.0, "share": 0.02, "logs": ""},
             {"all jobs": ALL | {"machines": 40}, "load .8": ARRIVALS | {"load": 0.8}},
             "one seed, 1 hour and 2 % of the jobs show that it runs, and decide nothing",
         ),
-        "full": Size(tuple(range(10)), {"hours": 24.0, "share": 1.0}, FULL),
+        "full": Size(tuple(range(10)), {"hours": 24.0, "share": 1.0, "logs": ""}, FULL),
     },
     measure=over_a_day,
     common=HERE,
