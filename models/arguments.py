@@ -124,6 +124,14 @@ def check_fields(item: Any) -> None:
             raise InstanceError(_wrong(name, getattr(item, name), rule))
 
 
+def check_like(name: str, value: Any, default: Any) -> None:
+    """InstanceError where a value is not of the kind of a default; None stands for a number, a text for anything."""
+    many = isinstance(default, list | tuple)
+    rule = _tuple([float] * len(default)) if many else PLAIN[float if default is None else type(default)]
+    if not (isinstance(default, str) or value is default or rule.fits(value)):
+        raise InstanceError(_wrong(name, value, rule))
+
+
 @cache
 def kinds(cls: type) -> Mapping[str, Rule]:
     """The rules of the fields of a class, by their annotations: what a row of a file must hold."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.trace_files import parquet_table, pyarrow
-from fairalloc.models.files.writing import write_file
+from fairalloc.models.files.writing import make_folder, write_file
 from fairalloc.models.input.validation import LARGEST_COUNT
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.models.tables import pandas
@@ -148,7 +148,7 @@ class TaskLog:
         """Save it as FOLDER/HASH/NAME until SECONDS.parquet, where the hash is that of the data; "" = nowhere."""
         if folder != "":
             place = Path(str(folder), data_hash(self.workload, self.cluster, self.events))
-            place.mkdir(parents=True, exist_ok=True)
+            make_folder(place)
             self.save(place / f"{name.replace('/', '-')} until {self.until:.17g}.parquet")
 
     @classmethod

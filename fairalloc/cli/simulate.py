@@ -12,7 +12,7 @@ from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism
 from fairalloc.cli.output import complain, emit
 from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.files.jsonio import named_values
-from fairalloc.models.files.writing import check_writable
+from fairalloc.models.files.writing import check_writable, make_folder
 from fairalloc.models.tables import printable
 
 SEEDS = 10_000
@@ -73,7 +73,7 @@ def _simulate(options: argparse.Namespace) -> int:
         check_writable(options.keep)  # now, and not after the trials
         kept_verdicts(options.keep)
     if options.figures is not None:
-        options.figures.mkdir(parents=True, exist_ok=True)
+        make_folder(options.figures)
     settings = named_values(options.set, "--set")
     settings |= {} if options.cluster is None else {"cluster": options.cluster}
     wanted: list[Any] = options.experiments

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fairalloc.models.arguments import Seed, checked
 from fairalloc.models.errors import NotInstalled, require
 from fairalloc.models.files.trace_files import csv_table, parquet_columns, sample_file
-from fairalloc.models.files.writing import write_file
+from fairalloc.models.files.writing import make_folder, write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -98,7 +98,7 @@ def found_data() -> Path:
 def remember_data(folder: str | Path) -> Path:
     """Remember the folder with the samples for this user, and return it; InstanceError where it is none."""
     place = _folder(folder, "the data folder").resolve()
-    remembered_in().parent.mkdir(parents=True, exist_ok=True)
+    make_folder(remembered_in().parent)
     write_file(remembered_in(), f"{place}\n")
     return place
 

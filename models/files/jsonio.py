@@ -5,6 +5,7 @@ Numbers are JSON numbers, read as the decimals they show, or strings that hold r
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -104,8 +105,11 @@ def parse_json(text: str | bytes, what: str) -> Any:
         raise InstanceError(f"{what} cannot be read: it nests too deeply or holds an integer of thousands of digits") from None
 
 
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+
+
 def named_values(texts: Sequence[str], what: str) -> dict[str, Any]:
-    """The values of texts such as "alpha=3", in JSON; what is no JSON is a text. `what` names a text in errors."""
+    """The values of texts such as "alpha=3", in JSON or decimals such as .5; others are texts. `what` names a text in errors."""
     result: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -116,7 +120,7 @@ def named_values(texts: Sequence[str], what: str) -> dict[str, Any]:
         try:
             read = parse_json(value, f"{what} {name}")
         except NotJson:
-            read = value
+            read = float(value) if DECIMAL.fullmatch(value) else value
         result[name] = int(read) if isinstance(read, float) and read.is_integer() else read
     return result
 

@@ -37,6 +37,12 @@ def write_file(path: str | Path, content: str | bytes) -> None:
             raise
 
 
+def make_folder(path: str | Path) -> None:
+    """Make a folder, and those it is in, where they are not there; InstanceError where that is impossible."""
+    with _in_one_sentence(path):
+        Path(path).mkdir(parents=True, exist_ok=True)
+
+
 def check_writable(path: str | Path) -> None:
     """InstanceError where a file cannot be written, for what takes long before it writes; nothing is changed."""
     with _in_one_sentence(path):

@@ -11,22 +11,18 @@ from fairalloc.runs.objects import MECHANISM, ObjectKind, is_in_file, load_objec
 from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler, find_scheduler
 
 
-def _mechanism(name: str, **parameters: Any) -> Any:
-    return mechanism(name).configure(**parameters)
-
-
 def _either(name: str, **parameters: Any) -> Any:
     if name in SCHEDULERS:
         return find_scheduler(name, **parameters)
     known = [*SCHEDULERS, *(one for item in MECHANISMS.values() for one in (item.id, *item.aliases))]
     if name not in known:
         raise UnknownName(no_such("scheduler or mechanism", name, known))
-    return _mechanism(name, **parameters)
+    return mechanism(name).configure(**parameters)
 
 
 KINDS: Mapping[str, tuple[Callable[..., Any], ObjectKind]] = {
     "either": (_either, ObjectKind("scheduler or mechanism", lambda item: as_scheduler(item) or MECHANISM.read(item))),
-    "mechanism": (_mechanism, MECHANISM),
+    "mechanism": (lambda name, **parameters: mechanism(name).configure(**parameters), MECHANISM),
     "none": (str, ObjectKind("competitor of an experiment that compares nobody", lambda _: None)),
     "scheduler": (find_scheduler, ObjectKind("scheduler", as_scheduler)),
 }

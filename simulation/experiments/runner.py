@@ -16,10 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from fairalloc.models.arguments import Duration, Processes, check_fields
+from fairalloc.models.arguments import Duration, Processes, check_fields, check_like
 from fairalloc.models.errors import InstanceError, UnknownName, callers, no_such
 from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.fingerprint import code_behind
+from fairalloc.runs.machine import installed_version
 from fairalloc.runs.objects import packed, unpacked
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task
 from fairalloc.runs.progress import Progress
@@ -99,9 +100,12 @@ def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     for name in [name for name in setting.settings if name not in size.settings][:1]:
         has = f"has {', '.join(size.settings)}" if size.settings else "has none"
         raise UnknownName(no_such(f"setting of {item.id}", name, size.settings, f"the size {setting.size} {has}"))
+    for name, value in setting.settings.items():
+        check_like(f"the setting {name} of {item.id}", value, size.settings[name])
     workload = default_workload(item.workloads, setting.workload) if item.workloads or setting.workload else ""
     taking_part = competitors(item.competitors, setting.competitors, item.kind)
-    codes = {one.label: code_behind(item.measure, competitor(one.sent, item.kind)) for one in taking_part}
+    solvers = {} if item.kind == "scheduler" else {name: installed_version(name) for name in ("cvxpy", "highspy")}
+    codes = {one.label: code_behind(item.measure, competitor(one.sent, item.kind), versions=solvers) for one in taking_part}
     measure, sent = f"{item.measure.__module__}.{item.measure.__qualname__}", {"measure": packed(item.measure), "kind": item.kind}
     return [
         Asked(

@@ -14,7 +14,7 @@ import fairalloc as fa
 from fairalloc.benchmarks import Setting, run
 from fairalloc.cli import main
 from fairalloc.models.files import writing
-from fairalloc.models.files.writing import check_writable, write_file
+from fairalloc.models.files.writing import check_writable, make_folder, write_file
 from fairalloc.theorems.standalone import script as scripts
 
 
@@ -163,3 +163,13 @@ OTHERS = {
     "__init__.py": "nothing, where standard error is closed",
     "cli/output.py": "nothing, where standard output is closed",
 }
+
+
+def test_a_folder_is_made_or_refused_in_one_sentence(tmp_path):
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "c", "\0"):
+        with pytest.raises(fa.InstanceError, match="cannot be written: "):
+            make_folder(place)

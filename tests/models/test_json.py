@@ -21,6 +21,7 @@ from fairalloc.models.files.jsonio import (
     allocation_document,
     fingerprint,
     instance_document,
+    named_values,
     parse_allocation,
     parse_instance,
     read_instance,
@@ -520,3 +521,11 @@ def test_what_is_no_trace_is_an_error(value):
     assert not ALLOCATION.is_valid(document)
     with pytest.raises(InstanceError, match="trace event"):
         parse_allocation(document, pool)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [(".5", 0.5), ("5.", 5), ("+3", 3), ("-.25e1", -2.5), ("1E3", 1000), ("1_0", "1_0"), ("inf", "inf"), (".", "."), ("٣", "٣")],
+)
+def test_a_value_is_json_or_a_decimal_or_a_text(text, value):
+    assert named_values([f"a={text}"], "it") == {"a": value}

@@ -567,6 +567,9 @@ def test_an_own_mechanism_enters_an_experiment_on_the_command_line(tmp_path, cap
         (["K.Fig7", "--workload", "yahoo"], "there is no workload 'yahoo'"),
         (["P.Table3", "--workload", "generated"], "there is no workload 'generated'"),
         (["K.Fig7", "--set", "share=0.5"], "there is no setting of K.Fig7 'share'"),
+        (["W.Fig9", "--set", "hours=abc"], "the setting hours of W.Fig9 is 'abc', but it must be a number"),
+        (["K.Fig9", "--set", "whole_users=1"], "the setting whole_users of K.Fig9 is 1, but it must be True or False"),
+        (["K.Fig9", "--set", "load=[1]"], "the setting load of K.Fig9 is [1], but it must be (a number, a number)"),
         (["K.Fig7", "--set", "users"], "--set is 'users', but it must be name=value"),
         (["K.Fig7", "--set", "users=3", "users=4"], "--set users is given twice"),
         (["P.Table4", "--mechanisms", "tsf x=1 x=2"], "a parameter of tsf x is given twice"),
@@ -584,7 +587,7 @@ def test_mistakes_end_in_one_sentence(tmp_path, capsys, words, says):
     [
         ("--keep no-such-folder/file.json", "cannot be written"),
         ("--keep text", "is not JSON"),
-        ("--figures text", "cannot be used"),
+        ("--figures text", "cannot be written"),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_a_trial(tmp_path, monkeypatch, capsys, option, says):

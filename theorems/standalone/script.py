@@ -23,7 +23,7 @@ from types import FunctionType
 from typing import Any
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.files.writing import write_file
+from fairalloc.models.files.writing import make_folder, write_file
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, open_servers, plain, prose, reported, tabular
@@ -248,7 +248,7 @@ def write_scripts(folder: str | Path) -> None:
     """Write ID.py for every statement that has a script, and take away what has none."""
     made = {f"{name}.py": StandaloneScript.of(name).python() for name in all_statements() if name in ARGUMENTS}
     target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     for old in target.glob("*.py"):
         if old.name not in made:
             old.unlink()
