@@ -32,7 +32,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable
-from fairalloc.models.numbers import Floats, frozen
+from fairalloc.models.numbers import Floats, frozen, rounded
 from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Stopped
@@ -83,7 +83,8 @@ class Sensitivity:
         rows = []
         for i, r in np.ndindex(instance.K, instance.R):
             start = [instance.servers[i], instance.resources[r], str(self.how[i, r])]
-            more, less = (_written(side[:, i, r]) for side in (self.up, self.down))
+            error = self.tolerance[:, i, r] * (self.how[i, r] == "differences")
+            more, less = (_written(side[:, i, r], error) for side in (self.up, self.down))
             if instance.capacities[i, r] == 0:
                 rows.append([*start, "more", *more])
             elif more == less or np.all(same[:, i, r]):
@@ -120,8 +121,10 @@ class Sensitivity:
         return f"<Sensitivity of {self.allocation.mechanism}: {size}, {np.isfinite(self.two_sided).mean():.0%} two-sided>"
 
 
-def _written(side: Floats) -> list[str]:
-    return [f"{v:.{DIGITS}g}" if np.isfinite(v) else "not known" for v in side.tolist()]
+def _written(side: Floats, error: Floats) -> list[str]:
+    """Derivatives without the digits that differences do not tell."""
+    each = zip(side.tolist(), error.tolist(), strict=True)
+    return [f"{rounded(v, e):.{DIGITS}g}" if np.isfinite(v) else "not known" for v, e in each]
 
 
 @checked

@@ -23,7 +23,9 @@ NOTHING = 1e-9
 """Tables show 0 for what is less than this part of the largest value."""
 
 
-_TEXT = re.compile(r"\s*[+-]?([0-9]+/[0-9]+|([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?)\s*")
+_UNSIGNED = r"([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?"
+DECIMAL = re.compile(rf"[+-]?{_UNSIGNED}")
+_TEXT = re.compile(rf"\s*[+-]?([0-9]+/[0-9]+|{_UNSIGNED})\s*")
 """A number as a string, as in the schema; longer exponents are refused because the exact number would fill the memory."""
 
 
@@ -72,6 +74,15 @@ def worst(values: Iterable[float] | Floats) -> float:
         if not value <= largest:
             largest = value if value == value else math.inf
     return largest
+
+
+def rounded(value: float, error: float) -> float:
+    """A number that is known up to an error, without the digits behind it.
+
+    >>> rounded(0.99962, 0.001)
+    1.0
+    """
+    return round(float(value), int(-math.log10(max(error, 1e-300))))
 
 
 def without_rounding(values: Floats) -> Floats:

@@ -5,7 +5,6 @@ Numbers are JSON numbers, read as the decimals they show, or strings that hold r
 
 import hashlib
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -21,7 +20,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import as_json, finite, literal, rational
+from fairalloc.models.numbers import DECIMAL, as_json, finite, literal, rational
 
 INSTANCE_SCHEMA = "fairalloc-instance/2"
 INSTANCE_SCHEMAS = ("fairalloc-instance/1", INSTANCE_SCHEMA)
@@ -105,9 +104,6 @@ def parse_json(text: str | bytes, what: str) -> Any:
         raise InstanceError(f"{what} cannot be read: it nests too deeply or holds an integer of thousands of digits") from None
 
 
-DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
-
-
 def named_values(texts: Sequence[str], what: str) -> dict[str, Any]:
     """The values of texts such as "alpha=3", in JSON or decimals such as .5; others are texts. `what` names a text in errors."""
     result: dict[str, Any] = {}
@@ -120,7 +116,7 @@ def named_values(texts: Sequence[str], what: str) -> dict[str, Any]:
         try:
             read = parse_json(value, f"{what} {name}")
         except NotJson:
-            read = float(value) if DECIMAL.fullmatch(value) else value
+            read = finite(value, f"{what} {name}") if DECIMAL.fullmatch(value) else value
         result[name] = int(read) if isinstance(read, float) and read.is_integer() else read
     return result
 

@@ -1,5 +1,6 @@
 """Derivatives of tasks by capacities, against differences of answers on both sides."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -398,3 +399,11 @@ def test_what_errors_of_answers_leave_of_0_is_0():
     known = np.abs(found.up[np.isfinite(found.up)])
     assert known.max() > 0.1
     assert not np.any((known > 0) & (known < 1e-5))
+
+
+@pytest.mark.parametrize(("how", "shown"), [("differences", "1"), ("active set", "0.9996"), ("rationals", "0.9996")])
+def test_differences_have_no_digits_behind_their_tolerance(how, shown):
+    known = fa.sensitivity(solve(Instance([[1, 0], [0, 1]], [[6, 4]]), "lmmf"))
+    same = {name: np.full(known.up.shape, value) for name, value in (("up", 0.99962), ("down", 0.99962), ("tolerance", 1e-3))}
+    found = replace(known, **same, how=np.full(known.how.shape, how))
+    assert {cell for row in found.grid().rows for cell in row[4:]} == {shown}

@@ -529,3 +529,9 @@ def test_what_is_no_trace_is_an_error(value):
 )
 def test_a_value_is_json_or_a_decimal_or_a_text(text, value):
     assert named_values([f"a={text}"], "it") == {"a": value}
+
+
+def test_a_decimal_out_of_range_is_refused_as_in_json():
+    for text in (".1e999", "1.e999", "1e999", ".1e-999"):
+        with pytest.raises(InstanceError, match=r"it .*(finite number|out of the range)"):
+            named_values([f"a={text}"], "it")
