@@ -144,12 +144,12 @@ def _real_jobs(hours: float) -> Jobs:
     """The jobs that were submitted before the end of the window, first hours of the trace, and had not ended before its start."""
     columns = ("user", "sched_class", "submit_ms", "schedule_ms", "end_ms")
     table = parquet_columns(sample_file(found_data(), "google2011", "jobs.parquet"), columns)
-    submitted, started = table["submit_ms"] / 1e3, table["schedule_ms"] / 1e3
-    ended = np.where(table["end_ms"] >= 0, table["end_ms"] / 1e3, END)
-    inside = (submitted < START + hours * HOUR) & (ended > START)
-    never = inside & (started < 0)
+    submitted, started = (table[name] - START * 1e3 for name in ("submit_ms", "schedule_ms"))  # whole: decimals stay decimals
+    ended = np.where(table["end_ms"] >= 0, table["end_ms"], END * 1e3) - START * 1e3
+    inside = (submitted < hours * HOUR * 1e3) & (ended > 0)
+    never = inside & (table["schedule_ms"] < 0)
     user, sched_class = (table[name].astype(np.int64) for name in ("user", "sched_class"))
-    arrival, duration = np.maximum(submitted - START, 0.0), np.maximum(ended - np.maximum(started, START), 1.0)
+    arrival, duration = np.maximum(submitted, 0.0) / 1e3, np.maximum(ended - np.maximum(started, 0.0), 1e3) / 1e3
     jobs = Jobs(user, sched_class, arrival, duration, {"jobs that never started": int(never.sum())})
     return jobs.chosen(inside & ~never)
 

@@ -532,6 +532,15 @@ def test_jobs_of_the_trace_by_hand(samples):
     assert other.tasks.tolist() == jobs.tasks.tolist()
 
 
+def test_times_of_the_trace_are_the_decimals_that_their_milliseconds_are(samples):
+    """In floats 700.1 - 600 is 100.10000000000002."""
+    late = {name: [row + 100 * (row > 0) for row in rows] if name.endswith("_ms") else rows for name, rows in JOBS_2011.items()}
+    pd.DataFrame(late | {"end_ms": JOBS_2011["end_ms"]}).to_parquet(samples / "google2011" / "jobs.parquet")
+    jobs = google_tasks("google2011", hours=1).workload
+    assert jobs.arrival.tolist() == [0, 100.1, 300.1, 3400.1]
+    assert jobs.duration.tolist() == [1000, 29.9, 1, 2506198 - 4010.1]
+
+
 def test_vms_of_the_trace_by_hand(samples):
     """Of the three one never used anything; in each of the two hours another one used CPU."""
     found = {}
