@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.errors import NotApplicable
@@ -17,39 +19,69 @@ from fairalloc.models.examples.library import MANIFEST, Frozen
 from fairalloc.models.examples.published import EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint
 from fairalloc.models.files.writing import write_file
+from fairalloc.models.numbers import rounded
 from fairalloc.solvers import solve
+from fairalloc.solvers.judge import right_tasks
+from fairalloc.solvers.method import Limits, now
+from fairalloc.solvers.options import Judging
 
 GENERAL = ("drfh", "tsf", "lmmf", "nb", "ps-dsf", "utilitarian")
 MECHANISMS: Mapping[str, tuple[str, ...]] = {"market": ("nb",), "network": ("mmf", "lmmf", "nb"), "njc": (*GENERAL, "njc")}
 """What is meaningful, where that is not GENERAL."""
 
 
-FEW, SECONDS, ENOUGH = 200, 20.0, 1e-10
-"""Arcs up to which rationals are asked; of each solve; a residual that is not improved."""
+FEW, SOME, SECONDS, ENOUGH = 200, 4000, 20.0, 1e-10
+"""Arcs up to which rationals are asked, and for tasks; of each solve; a residual that is not improved."""
 
 VALUES = ("g", "objective")
 
 
+DIGITS = 12
+"""Of what is told, at most."""
+
+
 def answer(found: Allocation) -> dict[str, float]:
-    """What is told of an answer: its value and, where they are unique, all tasks together, to twelve digits; what it proves."""
-    item = mechanism(found.mechanism)
-    told = {name: value for name, value in item.values(found).items() if name in VALUES}
+    """What is told, to the digits that are proved: its value, and all tasks together where they are unique; its residual."""
+    item, residual = mechanism(found.mechanism), proved(found)
+    values = {name: value for name, value in item.values(found).items() if name in VALUES}
+    gain = found.instance.weights.sum() if item.id == "nb" else None  # of a sum of logarithms (docs/theory/residuals.md)
+    told = {name: written(value, residual * (abs(value) if gain is None else gain)) for name, value in values.items()}
     if item.unique or not told:
-        told["tasks"] = float(found.tasks.sum())
-    return {**{name: float(f"{value:.12g}") for name, value in told.items()}, "residual": float(f"{found.residual:.1e}")}
+        tasks, error = right(found) if item.unique else (found.tasks.sum(), 0.0)
+        told |= {"tasks": written(tasks, error * tasks)} if error < 1.0 else {}
+    return {**told, "residual": float(f"{residual:.1e}")}
+
+
+def written(value: float, error: float) -> float:
+    """The digits of a number that are proved."""
+    return float(f"{rounded(value, error):.{DIGITS}g}")
+
+
+def right(found: Allocation) -> tuple[float, float]:
+    """All tasks together and a bound on their relative error: in rationals or many digits where these end, else of the answer."""
+    limits = Limits(deadline=now() + SECONDS, judging=Judging(exact_arcs=SOME, digits_arcs=SOME))
+    known = right_tasks(mechanism(found.mechanism), found.instance, limits)
+    if known is not None:
+        return float(sum(known.tasks)), known.error
+    return found.tasks.sum(), np.inf if found.user_error is None else found.user_error
+
+
+def proved(found: Allocation) -> float:
+    """The residual, 0 of an answer that is right in rationals."""
+    return 0.0 if found.x_exact is not None and found.user_error == 0.0 else found.residual
 
 
 def best(instance: Instance, name: str) -> Allocation | None:
-    """In rationals on few arcs where that ends, else by the method that is asked first; None where the mechanism does not fit."""
+    """In rationals or with many digits on few arcs, else by the method that is asked first; None where none fits."""
     answers: list[Allocation] = []
-    for method, accuracy in (("exact", "high"), (None, "high"), (None, 1e-10)):
+    for method, accuracy in (("exact", "high"), ("many-digits", "high"), (None, "high"), (None, 1e-10)):
         if method and instance.A > FEW:
             continue
-        if answers and answers[-1].residual <= ENOUGH:
+        if answers and proved(answers[-1]) <= ENOUGH:
             break
         with suppress(NotApplicable):
             answers.append(solve(instance, name, method, accuracy=accuracy, time_limit=SECONDS))
-    return min(answers, key=lambda found: found.residual, default=None)
+    return min(answers, key=proved, default=None)
 
 
 def completed(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +89,7 @@ def completed(row: Mapping[str, Any]) -> dict[str, Any]:
     instance = Frozen(row["name"], row["source"], row["arguments"], (), "", {}).made()
     answers = dict(row.get("answers", {}))
     for name in MECHANISMS.get(row["source"], GENERAL):
-        if name not in answers and (found := best(instance, name)) is not None and found.residual <= 1e-6:
+        if name not in answers and (found := best(instance, name)) is not None and proved(found) <= 1e-6:
             answers[name] = answer(found)
     size, made = [instance.N, instance.K, instance.R, instance.A], row.get("hash") or fingerprint(instance)
     return {**row, "name": instance.name, "size": size, "hash": made, "answers": answers}

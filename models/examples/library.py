@@ -2,8 +2,9 @@
 
 library.json says of each how it is made: as a published example, by a family of generators.py, or from a trace. `hash` is the
 fingerprint that the instance must have, so one that a changed generator made differently is refused. `answers` are of each
-mechanism that fits: "g", the least weighted share, or "objective" for programs; "tasks" of all users together where these are
-unique, and for games. `residual` is what the answer proves of itself, from the instance alone (docs/theory/residuals.md).
+mechanism that fits: "g", the least weighted share, or "objective" for programs; "tasks" of all users together, to the digits that
+are proved where these are unique, and of one answer for games. `residual` is what the answer proves of itself, from the instance
+alone (docs/theory/residuals.md), 0 where it is right in rationals.
 """
 
 import json
@@ -34,8 +35,8 @@ class Frozen:
     source, arguments : "example", a family of generators, or a trace, and what it is given
     size : users, rows of servers, resources and arcs
     hash : the fingerprint of the instance
-    answers : {mechanism: {"g", "objective" and "tasks", those that it has, and "residual": number}}; of ps-dsf, which has many
-        answers, the tasks are those of one
+    answers : {mechanism: {"g", "objective" and "tasks", those that it has, and "residual": number}}; of ps-dsf and njc,
+        which may have many answers, the tasks are those of one
     """
 
     name: str

@@ -1,6 +1,7 @@
 """The frozen library: every instance is made as it was, and small ones still have the answers that are told of them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from fairalloc.models import InstanceError, UnknownName
 from fairalloc.models.examples import generators, traces
 from fairalloc.models.examples.library import MANIFEST, Frozen
 from fairalloc.models.files.jsonio import fingerprint
+from fairalloc.solvers.judge import right_tasks
+from fairalloc.solvers.method import Limits
 
 FROZEN = [fa.library(name) for name in fa.library()]
 TRACES = [item for item in FROZEN if item.source != "example" and item.source not in generators.__all__]
@@ -90,6 +93,45 @@ def test_a_small_instance_has_the_answers_that_are_told(name, asked):
     if asked != "ps-dsf":  # of which the manifest has one of many answers
         assert {name: values[name] for name in told} == pytest.approx(told, rel=1e-6, abs=1e-9)
     assert found.residual <= RESIDUAL
+
+
+UNIQUE = [case for case in SMALL if mechanism(case[1]).unique]
+
+
+@pytest.mark.few(10)
+@pytest.mark.parametrize(("name", "asked"), UNIQUE)
+def test_the_tasks_that_are_told_have_no_digit_that_is_not_proved(name, asked):
+    item = fa.library(name)
+    right = right_tasks(mechanism(asked), item.instance, Limits())
+    assert right is not None
+    assert item.answers[asked]["tasks"] == pytest.approx(float(sum(right.tasks)), rel=1e-11)
+
+
+@pytest.mark.parametrize(("error", "told"), [(0.0, 3.14159265359), (3e-5, 3.1416), (None, None), (np.inf, None), (2.0, None)])
+def test_as_many_digits_are_told_as_are_proved(error, told, monkeypatch):
+    monkeypatch.setattr(freeze, "right_tasks", lambda *_: None)
+    found = replace(fa.solve(fa.Instance([[1.0]], [[np.pi]]), "nb"), x=np.array([np.pi]))
+    assert freeze.answer(replace(found, user_error=error)).get("tasks") == told
+
+
+@pytest.mark.parametrize(
+    ("name", "residual", "told"),
+    [
+        ("nb", 1e-14, 3.43418965755),
+        ("nb", 2e-6, 3.43419),
+        ("utilitarian", 2e-6, 31.4159),
+        ("lmmf", 1e-3, 3.14),
+        ("lmmf", 0, 3.14159265359),
+    ],
+)
+def test_a_value_has_the_digits_that_its_residual_proves(name, residual, told):
+    """The objective of nb is 3 log pi with an error of 3 times the residual; others have it relative to the value."""
+    found = fa.solve(fa.Instance([[1.0]], [[np.pi]], weights=[3.0 if name == "nb" else 1.0]), name)
+    found = replace(
+        found, residuals={"definition": residual}, x=np.array([np.pi * (10 if name == "utilitarian" else 1)]), x_exact=None
+    )
+    values = freeze.answer(found)
+    assert next(iter(values.values())) == told
 
 
 def test_the_library_holds_what_it_promises():
