@@ -125,11 +125,14 @@ def check_fields(item: Any) -> None:
 
 
 def check_like(name: str, value: Any, default: Any) -> None:
-    """InstanceError where a value is not of the kind of a default; None stands for a number, a text for anything."""
-    many = isinstance(default, list | tuple)
-    rule = _tuple([float] * len(default)) if many else PLAIN[float if default is None else type(default)]
-    if not (isinstance(default, str) or value is default or rule.fits(value)):
+    """InstanceError where a value is no number, truth value or list, or pair and the like, as a default is; None is a number."""
+    rule = _tuple([_kind(one) for one in default]) if isinstance(default, tuple) else _rule(_kind(default))
+    if rule is not None and value is not default and not rule.fits(value):
         raise InstanceError(_wrong(name, value, rule))
+
+
+def _kind(default: Any) -> Any:
+    return next((kind for kind in (bool, float, Sequence) if PLAIN[kind].fits(default)), object if default is not None else float)
 
 
 @cache

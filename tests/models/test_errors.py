@@ -13,7 +13,7 @@ import pytest
 import fairalloc as fa
 from fairalloc.cli import main
 from fairalloc.models import errors
-from fairalloc.models.arguments import Count, Seed, check_fields, checked
+from fairalloc.models.arguments import Count, Seed, check_fields, check_like, checked
 from fairalloc.models.errors import (
     FairallocError,
     InstanceError,
@@ -224,3 +224,14 @@ def test_what_code_of_the_callers_raises_is_one_sentence_of_its_name():
         with pytest.raises(type(error)) as found, callers("its code"):
             raise error
         assert found.value is error
+
+
+def test_a_value_is_like_a_default_or_is_refused():
+    """A whole number may become a fraction, a list longer; what is no number, truth value or list may become anything."""
+    allowed = ((24, 0.5), (0.5, 3), (None, 2), (None, None), (True, False), ([1, 2], [3]), (np.float64(1), 2), ("a", 3), ({}, []))
+    for default, value in (*allowed, ((1.0, 3.0), [0, 5]), (("a", 1.0), ["b", 2]), (Fraction(1, 2), 0.1)):
+        check_like("it", value, default)
+    refused = ((24, "x"), (24, True), (24, None), (24, np.nan), (None, "x"), (True, 1), ([1], 1), ([1], "x"), ((1.0, 3.0), [1]))
+    for default, value in (*refused, ((1.0, 3.0), 1.0), ((1.0, 3.0), ["a", 1])):
+        with pytest.raises(InstanceError, match=r"^it is .*, but it must be "):
+            check_like("it", value, default)

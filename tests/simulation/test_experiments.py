@@ -774,7 +774,7 @@ def test_the_experiments_are_written_as_markdown(smallest):
 SAID = [
     ("K.Fig9", "full", "hours", 1.0, "over an hour"),
     ("K.Fig9", "full", "share", 0.02, "2 % of the users"),
-    ("K.Fig9", "full", "load", [1.0, 3.0], "1 to 3 times the CPU"),
+    ("K.Fig9", "full", "load", (1.0, 3.0), "1 to 3 times the CPU"),
     ("K.Fig13", "full", "hours", 24.0, "over 24 hours"),
     ("K.Fig13", "full", "share", 0.02, "2 % of the jobs"),
     ("K.Fig8", "small", "share", 0.05, "5 % of the jobs"),

@@ -71,13 +71,13 @@ OVER_TIME = [curves(name, f"{name}, moving average", ("hours", "part in use")) f
 
 COMPARED = partial(Experiment, kind="mechanism", common=HERE, workloads=("google2011", "google2019", "generated"))
 ONE = "one seed of a short time and few jobs shows that it runs, and decides nothing"
-SMALL = Size((0,), {"hours": 0.05, "share": 0.004, "whole_users": False, "load": [0.0, 100.0]}, lacks=ONE)
+SMALL = Size((0,), {"hours": 0.05, "share": 0.004, "whole_users": False, "load": (0.0, 100.0)}, lacks=ONE)
 OVER_AN_HOUR = partial(
     COMPARED,
     competitors=ALPHAS,
     sizes={
         "small": SMALL,
-        "full": Size(tuple(range(20)), {"hours": 1.0, "share": 0.02, "whole_users": True, "load": [1.0, 3.0]}),
+        "full": Size(tuple(range(20)), {"hours": 1.0, "share": 0.02, "whole_users": True, "load": (1.0, 3.0)}),
     },
     measure=over_an_hour,
 )
@@ -87,7 +87,7 @@ OVER_A_DAY = partial(
     competitors=("ps-dsf", *OTHERS),
     sizes={
         "small": SMALL,
-        "full": Size(tuple(range(20)), {"hours": 24.0, "share": 0.02, "whole_users": False, "load": [0.0, 100.0]}),
+        "full": Size(tuple(range(20)), {"hours": 24.0, "share": 0.02, "whole_users": False, "load": (0.0, 100.0)}),
     },
     measure=over_a_day,
 )
