@@ -18,10 +18,9 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotInstalled, fault
-from fairalloc.models.exact.rationals import as_flint, as_fraction, exact_arcs
+from fairalloc.models.exact.rationals import as_fraction, exact_arcs
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Stopped
-from fairalloc.solvers.running.threads import highs_scheduler
 
 DECIDED_BY = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
 """The `method` of a verdict that rests on an optimum in floating point (False) or in rationals (True)."""
@@ -39,11 +38,17 @@ def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
 
     Arrays of (columns,), (rows, columns) and (rows,) hold Fractions where `exact`, else floats; a matrix of floats may be sparse.
     """
+    _check_highspy()
+    from fairalloc.solvers.backends.highs_session import basic_columns, solved_lp
+
     floats = sp.csc_array(matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=float))
-    highs = _solved(np.asarray(cost, dtype=float), floats, np.asarray(sides, dtype=float))
+    most, least = np.full(floats.shape[1], np.inf), np.full(floats.shape[0], -np.inf)
+    highs = None
+    with suppress(RuntimeError):  # HiGHS refuses large coefficients
+        highs = solved_lp(LP(np.asarray(cost, dtype=float), floats, least, np.asarray(sides, dtype=float), most))
     if exact:
-        return _exactly(cost, matrix, sides, highs)
-    if highs.getModelStatus() != _highspy().HighsModelStatus.kOptimal:
+        return _exactly(cost, matrix, sides, [] if highs is None else basic_columns(highs))
+    if highs is None or highs.getModelStatus().name != "kOptimal":
         return None
     z = np.array(highs.getSolution().col_value)
     return Optimum(float(np.dot(cost, z)), z)
@@ -71,43 +76,20 @@ def maximum_over_optima(cost: Sequence[Fraction], item: Mechanism, answer: Alloc
     return maximum(np.array(cost, dtype=object), matrix, sides, True)
 
 
-def _highspy() -> Any:
-    """The package, imported when it is needed: a broken one must not take the rest with it."""
+def _check_highspy() -> None:
+    """It is imported when it is needed: a broken one must not take the rest with it."""
     try:
-        import highspy
+        import highspy  # noqa: F401
     except Exception as error:  # whatever its import raises
         raise NotInstalled(f"a linear program needs highspy, which cannot be imported: {fault(error)}") from None
-    return highspy
 
 
-def _solved(cost: Any, matrix: sp.csc_array, sides: Any) -> Any:
-    from fairalloc.solvers.backends.highs_session import pass_lp
-
-    highs, lp = _highspy().Highs(), LP(cost, matrix, np.full(len(sides), -np.inf), sides, np.full(len(cost), np.inf))
-    ours = {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9, "simplex_iteration_limit": lp.pivots}
-    for name, value in ours.items():
-        highs.setOptionValue(name, value)
-    with suppress(RuntimeError):  # HiGHS refuses large coefficients: then it has no status and no basis
-        pass_lp(highs, lp)
-    with highs_scheduler():
-        highs.run()
-    return highs
-
-
-def _exactly(cost: Any, matrix: Any, sides: Any, highs: Any) -> Optimum | None:
-    from flint import fmpq
-
-    at = _highspy().HighsBasisStatus
-    rows, columns = matrix.shape
-    parts = [{i: as_flint(v) for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
-    parts += [{i: fmpq(1)} for i in range(rows)]
-    program = RationalProgram((*map(as_flint, cost), *[fmpq(0)] * rows), tuple(parts), tuple(map(as_flint, sides)))
-    basis = highs.getBasis()
-    status = [*basis.col_status, *basis.row_status]
-    basic = [k for k, s in enumerate(status) if s == at.kBasic]
+def _exactly(cost: Any, matrix: Any, sides: Any, basic: Sequence[int]) -> Optimum | None:
+    columns = [{i: v for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
+    program = RationalProgram.of_rows(cost, columns, sides)
     try:
-        solution, _ = optimal_basic_solution(program, basic if len(basic) == rows else range(columns, columns + rows), Limits())
+        solution, _ = optimal_basic_solution(program, basic if len(basic) == len(sides) else program.slacks, Limits())
     except Stopped:
         return None
-    z = np.array([as_fraction(solution.values.get(k, 0)) for k in range(columns)], dtype=object)
+    z = np.array([as_fraction(solution.values.get(k, 0)) for k in range(len(columns))], dtype=object)
     return Optimum(np.dot(cost, z), z)

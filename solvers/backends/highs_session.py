@@ -232,6 +232,28 @@ def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
     return basis
 
 
+def solved_lp(lp: LP, **options: Any) -> Any:
+    """HiGHS after it solved the LP, silent and in one thread; RuntimeError where it refuses that."""
+    import highspy
+
+    highs = highspy.Highs()
+    ours = {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": 1e-9, "simplex_iteration_limit": lp.pivots}
+    for option, value in {**ours, **options}.items():
+        highs.setOptionValue(option, value)
+    pass_lp(highs, lp)
+    with highs_scheduler():
+        highs.run()
+    return highs
+
+
+def basic_columns(highs: Any) -> list[int]:
+    """The basic ones of [A I] in the last basis of HiGHS, which has none at first."""
+    from highspy import HighsBasisStatus
+
+    basis = highs.getBasis()
+    return [k for k, s in enumerate([*basis.col_status, *basis.row_status]) if s == HighsBasisStatus.kBasic]
+
+
 def pass_lp(highs: Any, lp: LP) -> None:
     """Make the LP the model of HiGHS, array by array; RuntimeError where it is refused."""
     import highspy

@@ -31,15 +31,15 @@ from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
-from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
+from fairalloc.models.exact.rationals import Rationals, as_fraction, exact_arcs
 from fairalloc.models.exact.trees import ExactTree
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.guarantees import floors_as_guarantees
 from fairalloc.models.tree import Tree
-from fairalloc.solvers.backends.highs_session import HighsSession
+from fairalloc.solvers.backends.highs_session import HighsSession, basic_columns
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
-from fairalloc.solvers.exact.simplex import BasicSolution, Flint, RationalProgram, optimal_basic_solution
+from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 
@@ -188,49 +188,38 @@ class ExactSession(HighsSession):
         """
         with self.phase("build"):
             arcs, first = self.arcs, self.arcs.rows
-            of_user: list[dict[int, Flint]] = [{} for _ in arcs.limits]
+            of_user: list[dict[int, Fraction]] = [{} for _ in arcs.limits]
             for row, (parts, _) in enumerate(middle, first):
                 for n, part in parts.items():
-                    of_user[n][row] = as_flint(-part)
+                    of_user[n][row] = -part
             for row, n in enumerate(self.limited, first + len(middle)):
-                of_user[n][row] = as_flint(1)
-            columns = [
-                {row: as_flint(part) for row, part in load} | of_user[n] for n, load in zip(arcs.user, arcs.load, strict=True)
-            ]
+                of_user[n][row] = Fraction(1)
+            columns = [dict(load) | of_user[n] for n, load in zip(arcs.user, arcs.load, strict=True)]
             cost = [0 if weights is None else weights[n] for n in arcs.user]
             if weights is None:
                 cost.append(1)
-                columns.append({first + row: as_flint(1) for row in rising})
+                columns.append({first + row: Fraction(1) for row in rising})
             limits = [limit for limit in arcs.limits if limit is not None]
             sides = [*[Fraction(1)] * first, *(-least for _, least in middle), *limits]
-            program = RationalProgram.of_rows([as_flint(c) for c in cost], columns, [as_flint(side) for side in sides])
+            program = RationalProgram.of_rows(cost, columns, sides)
         return self._basic_solution(program, now)
 
     def _basic_solution(self, program: RationalProgram, now: Any) -> BasicSolution:
         """The optimal one, from the basis that HiGHS has for this round."""
         try:
-            basis = self._basis_in_floats(now)
+            self.solve(now)
             with self.phase("solve"):
-                solution, pivots = optimal_basic_solution(program, basis, self.limits)
+                solution, pivots = optimal_basic_solution(program, basic_columns(self.highs), self.limits)
         except (RuntimeError, Stopped):  # numbers too far apart for floating point
             _ = self.limits.left  # raises when there is no time
             if self.limits.own(ExactOptions).from_slacks < self.original.A:
                 raise
             options = self.limits.own(ExactOptions)  # all others may have to enter, some more than once
             limits = replace(self.limits, options=replace(options, max_pivots=max(options.max_pivots, 20 * len(program.columns))))
-            slacks = range(len(program.columns) - len(program.right_side), len(program.columns))
             with self.phase("solve"):
-                solution, pivots = optimal_basic_solution(program, slacks, limits)
+                solution, pivots = optimal_basic_solution(program, program.slacks, limits)
         self.count(pivots)
         return solution
-
-    def _basis_in_floats(self, now: Any) -> list[int]:
-        """The basic columns of HiGHS' last basis."""
-        from highspy import HighsBasisStatus
-
-        self.solve(now)
-        basis = self.highs.getBasis()
-        return [k for k, s in enumerate([*basis.col_status, *basis.row_status]) if s == HighsBasisStatus.kBasic]
 
     def _x(self, solution: BasicSolution) -> Rationals:
         return tuple(as_fraction(solution.values.get(a, 0)) for a in range(len(self.arcs.user)))

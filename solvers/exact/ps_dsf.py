@@ -144,14 +144,10 @@ def _layer(
     inequalities = [{k: -loads[a].get(row, zero) for k, row in enumerate(some)} | {place[arcs.user[a]]: Fraction(1)} for a in own]
     inequalities += [{k: loads[a].get(row, zero) - loads[b].get(row, zero) for k, row in enumerate(some)} for a, b in pairs]
     inequalities += [{k: Fraction(1)} for k in place.values()]
-    columns: list[dict[int, Any]] = [{} for _ in range(len(some) + len(needy))]
-    for j, inequality in enumerate(inequalities):
-        for k, value in inequality.items():
-            columns[k].update({j: as_flint(value)} if value else {})
-    right = [as_flint(0)] * (len(inequalities) - len(needy)) + [as_flint(1)] * len(needy)
-    program = RationalProgram.of_rows([as_flint(0)] * len(some) + [as_flint(1)] * len(needy), columns, right)
-    slack = range(len(columns), len(columns) + len(right))
-    solution, _ = optimal_basic_solution(program, list(slack), replace(limits, options=SimplexOptions(MOST_PIVOTS)))
+    columns = [{j: row[k] for j, row in enumerate(inequalities) if row.get(k)} for k in range(len(some) + len(needy))]
+    right = [0] * (len(inequalities) - len(needy)) + [1] * len(needy)
+    program = RationalProgram.of_rows([0] * len(some) + [1] * len(needy), columns, right)
+    solution, _ = optimal_basic_solution(program, program.slacks, replace(limits, options=SimplexOptions(MOST_PIVOTS)))
     p = [as_fraction(solution.values.get(k, 0)) for k in range(len(some))]
     total = sum(p, zero)
     return {row: value / total for row, value in zip(some, p, strict=True) if value}

@@ -54,9 +54,15 @@ class RationalProgram:
 
     @classmethod
     def of_rows(cls, cost: Sequence[Any], columns: Sequence[Mapping[int, Any]], right_side: Sequence[Any]) -> "RationalProgram":
-        """The program max cost z  s.t.  A z <= right_side,  z >= 0, in python-flint's rationals: slacks of cost 0 are added."""
-        slacks = tuple({i: as_flint(1)} for i in range(len(right_side)))
-        return cls((*cost, *(as_flint(0) for _ in right_side)), (*columns, *slacks), tuple(right_side))
+        """The program max cost z  s.t.  A z <= right_side,  z >= 0, from any rationals: slacks of cost 0 are added."""
+        zero, one, sides = as_flint(0), as_flint(1), tuple(map(as_flint, right_side))
+        flint = [{i: as_flint(v) for i, v in column.items()} for column in columns]
+        return cls((*map(as_flint, cost), *[zero] * len(sides)), (*flint, *({i: one} for i in range(len(sides)))), sides)
+
+    @property
+    def slacks(self) -> range:
+        """The columns s, a basis."""
+        return range(len(self.columns) - len(self.right_side), len(self.columns))
 
 
 class BasicSolution:
@@ -66,7 +72,7 @@ class BasicSolution:
         from flint import fmpq_mat
 
         self.program, self.basis = program, tuple(sorted(basis))
-        first = len(program.columns) - len(program.right_side)  # of the slack columns, whose part of B is the identity
+        first = program.slacks.start  # their part of B is the identity
         self._slack_of_row = {k - first: k for k in self.basis if k >= first}
         self._active_rows = [i for i in range(len(program.right_side)) if i not in self._slack_of_row]
         self._structural = [k for k in self.basis if k < first]

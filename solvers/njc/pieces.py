@@ -31,12 +31,9 @@ from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.highs_session import pass_lp
+from fairalloc.solvers.backends.highs_session import solved_lp
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
-from fairalloc.solvers.running.threads import highs_scheduler
-
-SILENT = {"output_flag": False, "threads": 1, "presolve": "off"}
 
 PENALTIES = (10**6, 10**18)
 """Costs of the slack of an equation, tried in this order before a piece is given up; objectives are of order one."""
@@ -142,10 +139,10 @@ class PieceProgram:
 
     def _program(self, penalty: Fraction) -> RationalProgram:
         """Columns, slacks of the rows, slacks of the upper bounds."""
-        first, one = len(self.sides), as_flint(1)
-        columns = [{row: as_flint(v) for row, v in entry.items()} | {first + k: one} for k, entry in enumerate(self.entries)]
+        first = len(self.sides)
+        columns = [entry | {first + k: Fraction(1)} for k, entry in enumerate(self.entries)]
         sides = [*self.sides, *(column.upper for column in self.columns)]
-        program = RationalProgram.of_rows([as_flint(column.cost) for column in self.columns], columns, list(map(as_flint, sides)))
+        program = RationalProgram.of_rows([column.cost for column in self.columns], columns, sides)
         cost = list(program.cost)
         for j in self.equal:
             cost[len(columns) + j] = as_flint(-penalty)
@@ -154,21 +151,14 @@ class PieceProgram:
     @cached_property
     def _solved(self) -> tuple[list[int] | None, float]:
         """HiGHS' basis as columns of `_program`, and its value."""
-        import highspy
-
         scale = self._scale
         sides = as_floats(self.sides)
         lower = np.where(np.isin(np.arange(len(sides)), list(self.equal)), sides, -np.inf)
         rows, places, data = zip(*((row, k, v) for k, entry in enumerate(self.entries) for row, v in entry.items()), strict=True)
         matrix = sp.csc_array((as_floats(data), (rows, places)), shape=(len(sides), len(self.columns)))
         most, cost = as_floats([column.upper for column in self.columns]), as_floats([column.cost for column in self.columns])
-        highs, lp = highspy.Highs(), LP(cost, matrix, lower * scale, sides * scale, most * scale)
-        for option, value in {**SILENT, "primal_feasibility_tolerance": 1e-9, "simplex_iteration_limit": lp.pivots}.items():
-            highs.setOptionValue(option, value)
-        pass_lp(highs, lp)
-        with highs_scheduler():
-            highs.run()
-        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        highs = solved_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale), presolve="off")
+        if highs.getModelStatus().name != "kOptimal":
             return None, -np.inf
         if self.objective == "closest":
             offset = -float(sum(abs(w - b) for w, b in zip(self.wish, self.base, strict=True)))
