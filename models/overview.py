@@ -3,20 +3,21 @@
 Rows of an instance that differ in their names alone are one row.
 """
 
-from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, linear_program, literal, without_rounding
+from fairalloc.models.numbers import linear_program, literal, without_rounding
 from fairalloc.models.tables import Grid
+from fairalloc.models.transformations.aggregation import alike_servers, alike_users
 
 HEAD = 20
 """Rows of a table where nothing else is asked for, and the most resources that have a column."""
@@ -47,32 +48,15 @@ class Overview(_Tables):
     @cached_property
     def users(self) -> list[list[int]]:
         """The users by classes of equal ones, in the order of the first of each."""
-        instance, own = self.instance, self._own(0)
-        groups = (None,) * instance.N if instance.groups is None else instance.groups.of_user
-        numbers = zip(instance.weights.tolist(), instance.max_tasks.tolist(), instance.min_tasks.tolist(), groups, strict=True)
-        rows = zip(instance.demands, numbers, self._rates, strict=True)
-        facts = ((d.shape, d.tobytes(), *given, placed.tobytes()) for d, given, placed in rows)
-        return _classes((*fact, *own.get(n, [])) for n, fact in enumerate(facts))
+        instance = self.instance
+        groups = [] if instance.groups is None else [instance.groups.of_user]
+        numbers = (instance.weights, instance.max_tasks, instance.min_tasks)
+        return _members(alike_users(instance, *(part.tolist() for part in numbers), *groups))
 
     @cached_property
     def servers(self) -> list[list[int]]:
         """The servers by classes of equal ones."""
-        instance, own = self.instance, self._own(1)
-        columns = zip(instance.capacities, instance.counts.tolist(), self._rates.T, strict=True)
-        return _classes((c.tobytes(), q, placed.tobytes(), *own.get(i, [])) for i, (c, q, placed) in enumerate(columns))
-
-    @property
-    def _rates(self) -> Floats:
-        """(N, K) 0 where placement does not let users run."""
-        rates = self.instance.rates
-        return self.instance.placement.astype(float) if rates is None else rates.toarray()
-
-    def _own(self, side: int) -> dict[int, list[Hashable]]:
-        """The demands of their own that users (side 0) or servers (side 1) have."""
-        own: dict[int, list[Hashable]] = {}
-        for pair, vectors in self.instance.own.items():
-            own.setdefault(pair[side], []).append((pair[1 - side], vectors.tobytes()))
-        return own
+        return _members(alike_servers(self.instance, self.instance.counts.tolist()))
 
     @property
     def eligibility(self) -> dict[str, int]:
@@ -249,11 +233,9 @@ def show(what: Instance | Allocation, head: int = HEAD) -> Overview | Allocation
     return AllocationOverview(what, head) if isinstance(what, Allocation) else Overview(what, head)
 
 
-def _classes(keys: Iterable[Hashable]) -> list[list[int]]:
-    found: dict[Hashable, list[int]] = {}
-    for k, key in enumerate(keys):
-        found.setdefault(key, []).append(k)
-    return list(found.values())
+def _members(of: NDArray[np.intp]) -> list[list[int]]:
+    """The members of each class, from the class of each."""
+    return [part.tolist() for part in np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])]
 
 
 def _named(names: tuple[str, ...], same: list[int]) -> str:

@@ -12,10 +12,8 @@ proofs). Row i of class D gets the prices (q_i / q_D) p_Dr; levels stay. So the 
 by its own prices: it is computed there, and what is not proved there is solved again without merging.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.transformations.aggregation import positions
+from fairalloc.models.transformations.aggregation import alike_servers, alike_users, positions
 
 FEWEST = 2_000
 """Arcs from which identical users and servers are looked for: smaller instances are solved in about the same time."""
@@ -83,7 +81,7 @@ def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
     if (len(np.unique(demand)) if users else instance.N) * (len(np.unique(capacity)) if servers else instance.K) > most:
         return None
     user = _same_users(instance) if users else np.arange(instance.N)
-    server = _same_servers(instance) if servers else np.arange(instance.K)
+    server = alike_servers(instance) if servers else np.arange(instance.K)
     return Classes(instance, user, server) if (user.max() + 1) * (server.max() + 1) <= most else None
 
 
@@ -98,42 +96,8 @@ def _firsts(of: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _same_users(instance: Instance) -> NDArray[np.intp]:
-    vectors = instance.vectors
-    variants = _rows(vectors.matrix)
-    keys: list[Iterable[object]] = [[tuple(variants[start:end]) for start, end in pairwise(vectors.first)]]
-    if (there := instance.open_pairs) is not None:
-        keys.append(_rows(there))
     limited = np.isfinite(instance.max_tasks)
-    if limited.any():
-        mantissa, exponent = np.frexp(np.where(limited, instance.max_tasks / instance.weights, 0.0))
-        keys += [np.round(np.ldexp(mantissa, LIMIT_BITS)).tolist(), exponent.tolist()]
-    return _numbered([*keys, *_own_demands(instance, 0, instance.N)])
-
-
-def _same_servers(instance: Instance) -> NDArray[np.intp]:
-    keys: list[Iterable[object]] = [map(tuple, instance.capacities.tolist())]
-    if (there := instance.open_pairs) is not None:
-        keys.append(_rows(there.tocsc()))
-    return _numbered([*keys, *_own_demands(instance, 1, instance.K)])
-
-
-def _own_demands(instance: Instance, axis: int, size: int) -> list[list[object]]:
-    """What demands of their own say of each user (axis 0) or server (axis 1)."""
-    if not instance.own:
-        return []
-    own: list[set[object]] = [set() for _ in range(size)]
-    for pair, vectors in instance.own.items():
-        own[pair[axis]].add((pair[1 - axis], vectors.tobytes()))
-    return [list(map(frozenset, own))]
-
-
-def _rows(matrix: Any) -> list[object]:
-    """The content of each row of a sparse matrix, or of each column of one that is stored by columns."""
-    ends = pairwise(matrix.indptr.tolist())
-    return [(matrix.indices[start:end].tobytes(), matrix.data[start:end].tobytes()) for start, end in ends]
-
-
-def _numbered(keys: Iterable[Iterable[object]]) -> NDArray[np.intp]:
-    """The class of each, numbered in the order of their first members."""
-    known: dict[object, int] = {}
-    return np.array([known.setdefault(key, len(known)) for key in zip(*keys, strict=True)])
+    if not limited.any():
+        return alike_users(instance)
+    mantissa, exponent = np.frexp(np.where(limited, instance.max_tasks / instance.weights, 0.0))
+    return alike_users(instance, np.round(np.ldexp(mantissa, LIMIT_BITS)).tolist(), exponent.tolist())

@@ -1,4 +1,4 @@
-"""Exact aggregation of identical servers, and its inverse.
+"""Which users and servers are alike; exact aggregation of identical servers, and its inverse.
 
 q servers with the same capacities, placement and server-dependent demands act as one pool of q times the capacity in every
 mechanism that depends on the tasks of users alone: the sum of a feasible x over the q servers is feasible for the pool, and of
@@ -6,7 +6,9 @@ a feasible x on the pool x / q is on each server. The 12,583 machines of the Goo
 """
 
 from collections import Counter
-from typing import TypeAlias
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,11 +63,45 @@ def _classes(instance: Instance) -> tuple[Indices, Indices]:
     exact = instance.exact
     for n, i in sorted(exact.rates | exact.own):  # a rate is also how much of a user's time a task takes
         here[i].append((n, exact.own.get((n, i), exact.rates.get((n, i)))))
-    kinds = zip(exact.capacities, (placed.tobytes() for placed in instance.placement.T), map(tuple, here), strict=True)
-    first: dict[object, int] = {}
-    of = [first.setdefault(kind, i) for i, kind in enumerate(kinds)]
-    rows, place = np.unique(of, return_inverse=True)
-    return rows, place
+    of = _numbered(exact.capacities, (placed.tobytes() for placed in instance.placement.T), map(tuple, here))
+    return np.unique(of, return_index=True)[1], of
+
+
+def alike_users(instance: Instance, *more: Iterable[object]) -> Indices:
+    """(N,) the class of each user: the same variants and servers, demands there, and `more` of each; as `_numbered`."""
+    vectors = instance.vectors
+    variants = _rows(vectors.matrix)
+    each = [tuple(variants[start:end]) for start, end in pairwise(vectors.first)]
+    there = [] if instance.open_pairs is None else [_rows(instance.open_pairs)]
+    return _numbered(each, *there, *_own_demands(instance, 0, instance.N), *more)
+
+
+def alike_servers(instance: Instance, *more: Iterable[object]) -> Indices:
+    """(K,) the class of each row of servers: the same capacities, users and demands of these there, and `more` of each."""
+    there = [] if instance.open_pairs is None else [_rows(instance.open_pairs.tocsc())]
+    return _numbered(map(tuple, instance.capacities.tolist()), *there, *_own_demands(instance, 1, instance.K), *more)
+
+
+def _own_demands(instance: Instance, axis: int, size: int) -> list[list[object]]:
+    """What demands of their own say of each user (axis 0) or server (axis 1)."""
+    if not instance.own:
+        return []
+    own: list[set[object]] = [set() for _ in range(size)]
+    for pair, vectors in instance.own.items():
+        own[pair[axis]].add((pair[1 - axis], vectors.tobytes()))
+    return [list(map(frozenset, own))]
+
+
+def _rows(matrix: Any) -> list[object]:
+    """The content of each row of a sparse matrix, or of each column of one that is stored by columns."""
+    ends = pairwise(matrix.indptr.tolist())
+    return [(matrix.indices[start:end].tobytes(), matrix.data[start:end].tobytes()) for start, end in ends]
+
+
+def _numbered(*keys: Iterable[object]) -> Indices:
+    """The class of each, numbered in the order of their first members."""
+    known: dict[object, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in zip(*keys, strict=True)])
 
 
 def _take(instance: Instance, rows: Indices, counts: Indices) -> Instance:
