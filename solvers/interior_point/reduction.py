@@ -35,7 +35,7 @@ FOLLOWING = 0.03
 BLOCKED, RISES = 0.5, 3.0
 """The part of a step on the arcs that are kept which the others must allow, and how many times its error a point may have."""
 
-WORTHWHILE, GRID, FEWEST = 0.7, 0.4, 3000
+WORTHWHILE, GRID, FEWEST = 0.7, 0.4, 25_000
 """The part of the arcs of a list, and of a grid (BLAS-3), up to which fewer are faster; the arcs from which on choosing pays."""
 
 DIGITS = 1e-8
