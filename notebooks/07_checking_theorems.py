@@ -26,9 +26,8 @@ import fairalloc as fa
 from fairalloc.theorems.matrix import comparison
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search.changes import changes
 from fairalloc.theorems.search.laboratory import verify
-from fairalloc.theorems.search.witnesses import on_record, packaged
+from fairalloc.theorems.search.witnesses import changes, on_record, packaged
 
 F = Fraction
 

@@ -28,9 +28,8 @@ from fairalloc.theorems.checkers.common import others_changed
 from fairalloc.theorems.checkers.convergence import arcs_of_servers
 from fairalloc.theorems.checkers.game import solved
 from fairalloc.theorems.papers.k.directions import numbers
-from fairalloc.theorems.papers.k.formulas import EPSILON
+from fairalloc.theorems.papers.k.formulas import EPSILON, pairs
 from fairalloc.theorems.papers.k.marginals import alphas
-from fairalloc.theorems.papers.k.sentences import pairs
 
 NEAR = 1e-7
 STEPS = 24

@@ -23,7 +23,6 @@ from fairalloc.theorems.claims import claim
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.ours import ALPHAS
-from fairalloc.theorems.search.parallel import searched_in_a_child
 from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.status import Status
 
@@ -175,7 +174,7 @@ def looked_for(
     try:
         asked = claim(f"{column}: {axiom}", MECHANISMS[column.mechanism], axiom, DOMAIN, parameters=parameters)
         with np.errstate(all="ignore"):
-            finding, _ = searched_in_a_child(Sought(asked.statement, size), seconds, trials, seed)
+            finding, _ = Sought(asked.statement, size).searched_in_a_child(seconds, trials, seed)
     except FairallocError as fault:
         return replace(known, sentence=f"{known.sentence}; not searched: {fault}")
     if finding.case is not None and finding.verdict is not None:

@@ -27,7 +27,6 @@ from fairalloc.theorems.checkers.own import is_registered, judge_of
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.search.our_cells import known_cases
-from fairalloc.theorems.search.parallel import searched_in_a_child
 from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.statement import Finding
 from fairalloc.theorems.status import Status
@@ -154,7 +153,7 @@ class Claim(ClaimTerms):
         start, asked = time.monotonic(), trials
         if time_limit is None:
             time_limit = SECONDS if trials is None else ENDLESS
-        finding, interrupted = searched_in_a_child(self.sought, time_limit, trials, seed)
+        finding, interrupted = self.sought.searched_in_a_child(time_limit, trials, seed)
         finding = replace(finding, searched={**finding.searched, "seconds": time_limit})
         return ClaimResult(self, replace(finding, seconds=time.monotonic() - start), interrupted, asked)
 

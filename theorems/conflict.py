@@ -48,7 +48,6 @@ from fairalloc.theorems.cells import AT_TWO, JOBS, Column, columns_of, evidence
 from fairalloc.theorems.claims import ENDLESS
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.search.our_cells import known_cells
-from fairalloc.theorems.search.parallel import searched_in_a_child
 from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.titles import is_of_one_pool
@@ -328,7 +327,7 @@ def _instances(known: Conflict, seconds: float, trials: int | None, seed: int) -
 
     judge = partial(_decided, tuple(known.profile))
     sought = Statement("conflict", "Some allocation has all axioms.", "", "all", judge, judge, DOMAIN)
-    finding, _ = searched_in_a_child(Sought(sought, known.size), seconds, trials, seed)
+    finding, _ = Sought(sought, known.size).searched_in_a_child(seconds, trials, seed)
     counted = replace(known, tried=finding.trials, unsure=int(finding.searched.get("undecided", 0)))
     if finding.case is None:
         return counted

@@ -19,8 +19,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import AT_TWO, FAMILIES, JOBS, MISREPORTED, SCOPE, Column, scope
+from fairalloc.theorems.checkers.answers import gaining_for_every_choice
 from fairalloc.theorems.checkers.common import about_mechanism
-from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
 from fairalloc.theorems.checkers.own import judge_of, routes
 from fairalloc.theorems.hypotheses import POOLS, REPORTS, Hypotheses
 from fairalloc.theorems.packaged_files import joined, packaged_toml

@@ -9,8 +9,8 @@ from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.certificates.store import certificate_line, index, stored
 from fairalloc.theorems.certificates.written import symbols
-from fairalloc.theorems.checkers.experiments import run_of
-from fairalloc.theorems.definitions.named import definitions_of
+from fairalloc.theorems.checkers.checked import run_of
+from fairalloc.theorems.definitions import definitions_of
 from fairalloc.theorems.latex import notation
 from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.printed import PRINTED

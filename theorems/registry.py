@@ -1,22 +1,209 @@
-"""All statements: every paper of papers/ with its file (reader.py), and those of installed packages; nothing is listed by hand.
+"""All statements: every paper of papers/ with its file, and those of installed packages; nothing is listed by hand.
+
+papers/LETTER/statements.toml has the words of a paper, trials.py beside it tries and confirms them.
+
+1. `[proofs]` of papers/proofs.toml and of the paper's own file are proofs by name; a statement's `proof` may hold [[NAME]].
+2. `hypotheses` are words (Hypotheses.of); `parameters` and `points` say what a case holds beside its instance.
+3. `printed` names the paper's case: a published example, or one of `cases` in trials.py. The claim is then about one case, unless
+   its `quantifier` says otherwise; without such a case it is about all. `[tables]` names the statements of printed tables.
+4. The routes are `trials[id]`; else those of an `experiment` of ours; else, where `missing` says what would decide the
+   statement, none; else those of the property `judge`, or `property`, of `mechanism`; else the check of its standalone script.
+   As many users misreport together as the property says, where `misreports` does not.
+5. A `[[misprint]]` is a slip of the print that leaves nothing to compute: printed (at most 12 words), and meant.
 
 A package joins by the entry points `fairalloc.statements` (models/registry.py), which lead to claims or statements.
 """
 
-from collections.abc import Callable, Container, Mapping
+import re
+import tomllib
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, TypeVar
 
-from fairalloc.models.errors import InstanceError, UnknownName, no_such
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such
+from fairalloc.models.examples.published import example
 from fairalloc.models.registry import Registry, naming_the_file
-from fairalloc.theorems.reader import PACKAGE, Misprint, misprints_of_paper, statements_of_paper
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.checked import checked, rests_on
+from fairalloc.theorems.checkers.common import about_mechanism
+from fairalloc.theorems.checkers.game import about_several, missing
+from fairalloc.theorems.checkers.own import MISREPORTS, judge_of
+from fairalloc.theorems.checkers.trials import Routes, once
+from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.packaged_files import joined, packaged_toml
+from fairalloc.theorems.proofs import Proof
+from fairalloc.theorems.standalone.arguments import ARGUMENTS
 from fairalloc.theorems.statement import Statement
 
-T = TypeVar("T", Statement, Misprint)
+T = TypeVar("T")
+
+PACKAGE = "fairalloc.theorems.papers"
 
 PAPERS = ("K", "P", "W", "Z", "D")
 """The papers in the order of the design."""
+
+FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "experiment", "answers", "reading")
+"""Keys that a Statement has as they are."""
+
+PROSE = ("text", "place", "note")
+"""Keys whose lines are joined."""
+
+MADE = ("hypotheses", "parameters", "points", "printed", "proof", "judge", "missing")
+"""Keys from which fields are made."""
+
+MISPRINT = "misprint"
+"""Its table in the file, and what stands in place of a status."""
+
+MOST_WORDS = 12
+"""Of what is printed."""
+
+
+@dataclass(frozen=True)
+class Misprint:
+    """A slip of the print that leaves nothing to compute: its id, its place, the printed words, what they mean, and why."""
+
+    id: str
+    place: str
+    printed: str
+    meant: str
+    note: str
+
+    paper = property(lambda self: self.id.split(".")[0])
+    mechanism, reading = "", ""
+    """As a Statement's: it is about none, and the words are the print's."""
+
+    @property
+    def text(self) -> str:
+        """What is printed, and what is meant."""
+        return f"Printed: {self.printed}. Meant: {self.meant}."
+
+    def page(self) -> str:
+        """What there is to say of it, as Markdown."""
+        return f"# {self.id}\n\n> {self.text}\n\n{self.place}. Status: **{MISPRINT}**: nothing to compute.\n\n{self.note}\n"
+
+
+def statements_of_paper(letter: str) -> list[Statement]:
+    """The statements of a paper, in the order of its file.
+
+    InstanceError where the file is not as it must be; the sentence names it, and the statement.
+    """
+    with naming_the_file(f"{PACKAGE}.{letter}.trials"):
+        code = import_module(f"{PACKAGE}.{letter}.trials")
+        cases, trials = code.cases, code.trials
+    file, document = _document(letter)
+    with _naming(file, "it"):
+        proofs = packaged_toml("papers/proofs.toml")["proofs"]
+        proofs |= document.get("proofs", {})
+        tables = {key: name for name, keys in document.get("tables", {}).items() for key in keys.split()}
+    made = _each(document, "statement", file, lambda given: _statement(given, proofs, cases, trials))
+    result = [replace(item, table=tables.pop(item.id, "")) for item in made]
+    with _naming(file, "it"):
+        for name in tables:
+            raise ValueError(f"{name!r} is in a table, but is no statement")
+    for name in {*trials} - {item.id for item in result}:
+        raise InstanceError(f"{code.__file__} tries {name!r}, but {file.name} has no such statement")
+    return result
+
+
+def misprints_of_paper(letter: str) -> list[Misprint]:
+    """The misprints of a paper, in the order of its file; InstanceError as for `statements_of_paper`."""
+    file, document = _document(letter)
+    return _each(document, MISPRINT, file, _misprint)
+
+
+def _each(document: Mapping[str, Any], table: str, file: Path, make: Callable[[Mapping[str, Any]], T]) -> list[T]:
+    """What is made of each entry of a table."""
+    result = []
+    for given in document.get(table, []):
+        with _naming(file, f"{table} {given.get('id', '')!r}"):
+            result.append(make(given))
+    return result
+
+
+def _document(letter: str) -> tuple[Path, Mapping[str, Any]]:
+    file = Path(import_module(f"{PACKAGE}.{letter}").__path__[0]) / "statements.toml"
+    with _naming(file, "it"):
+        return file, tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _misprint(given: Mapping[str, Any]) -> Misprint:
+    names = tuple(Misprint.__dataclass_fields__)
+    if unlike := {*given} ^ {*names}:
+        raise ValueError(f"{min(unlike)!r} is no key, or lacking: the keys are {', '.join(names)}")
+    made = Misprint(**{name: joined(given[name]) for name in names})
+    if len(made.printed.split()) > MOST_WORDS:
+        raise ValueError(f"printed has {len(made.printed.split())} words, but at most {MOST_WORDS} are quoted")
+    return made
+
+
+@contextmanager
+def _naming(file: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except (FairallocError, OSError, ValueError, KeyError, TypeError) as error:
+        raise InstanceError(f"{file} cannot be read: {what}: {fault(error)}") from error
+
+
+def _statement(
+    given: Mapping[str, Any], proofs: Mapping[str, str], cases: Mapping[str, Case], trials: Mapping[str, Routes]
+) -> Statement:
+    if unknown := {*given} - {*FIELDS, *PROSE, *MADE}:
+        raise ValueError(f"{min(unknown)!r} is no key, but the keys are {', '.join(FIELDS + PROSE + MADE)}")
+    if lacking := {"id", "text", "place"} - {*given}:
+        raise ValueError(f"it has no {min(lacking)}, but each needs one")
+    routes, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
+    usual = {"quantifier": "one" if printed else "all", "misreports": MISREPORTS.get(given.get("property", ""), 0)}
+    fields = usual | {key: given[key] for key in FIELDS if key in given}
+    parameters = {name: tuple(map(_number, values)) for name, values in given.get("parameters", {}).items()}
+    prose = {"note": given.get("missing", "")} | {key: given[key] for key in PROSE if key in given}
+    return Statement(
+        trial=routes.trial,
+        confirm=routes.confirm,
+        hypotheses=replace(Hypotheses.of(given.get("hypotheses", "")), parameters=parameters, points=given.get("points", 0)),
+        printed=(cases[printed] if printed in cases else Case(example(printed).instance)) if printed else None,
+        proof=_proof(joined(given.get("proof", "")), proofs),
+        **fields | {key: joined(text) for key, text in prose.items()},
+    )
+
+
+def _number(value: Any) -> Any:
+    """A value of a parameter: "1/2" is a rational number, a list has an entry for each server."""
+    if isinstance(value, list):
+        return tuple(map(_number, value))
+    return Fraction(value) if isinstance(value, str) and value != "inf" else value
+
+
+def _proof(text: str, proofs: Mapping[str, str]) -> Proof | str:
+    found = re.fullmatch(r"(.*?)\[\[(.*)\]\](.*)", text)
+    if found is None:
+        return text
+    before, name, after = found.groups()
+    if name not in proofs:
+        raise UnknownName(no_such("proof", name, proofs))
+    return Proof(name, joined(proofs[name]), before, after)
+
+
+def _routes(given: Mapping[str, Any]) -> Routes:
+    if "missing" in given or "experiment" in given:
+        decide = missing(joined(given["missing"])) if "missing" in given else rests_on(given["experiment"])
+        return Routes(decide, decide)
+    name, mechanism = given.get("judge") or given.get("property"), given.get("mechanism")
+    if not (name and mechanism) and given["id"] in ARGUMENTS:
+        return once(checked(given["id"]))
+    if not (name and mechanism):
+        raise ValueError("it has no trial in trials.py, and no mechanism with a property or a judge")
+    judge = judge_of(name).judge
+    return about_several(mechanism, judge, name) or about_mechanism(mechanism, judge)
+
+
+# ---- of all papers and of installed packages ----------------------------------------------------------------------------
+
+Item = TypeVar("Item", Statement, Misprint)
 
 
 def all_statements() -> Mapping[str, Statement]:
@@ -29,11 +216,11 @@ def misprints() -> dict[str, Misprint]:
     return _of_the_papers(misprints_of_paper, "misprint", "claims or misprints", _STATEMENTS)
 
 
-def _of_the_papers(read: Callable[[str], list[T]], kind: str, several: str, taken: Container[str] = ()) -> dict[str, T]:
+def _of_the_papers(read: Callable[[str], list[Item]], kind: str, several: str, taken: Container[str] = ()) -> dict[str, Item]:
     """What all papers have, by id, in the order of PAPERS."""
     with naming_the_file(PACKAGE):
         folders = [paper.name for paper in iter_modules(import_module(PACKAGE).__path__) if paper.ispkg]
-    found: dict[str, T] = {}
+    found: dict[str, Item] = {}
     for item in (item for folder in folders for item in read(folder)):
         if item.id in found or item.id in taken:
             raise InstanceError(f"two {several} are named {item.id!r}, but names must be distinct")

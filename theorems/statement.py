@@ -20,8 +20,7 @@ from fairalloc.models.errors import FairallocError
 from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.proofs import Proof
-from fairalloc.theorems.readings import reading_of
+from fairalloc.theorems.proofs import Proof, reading_of
 from fairalloc.theorems.status import Status
 
 UNFINISHED = "unfinished"
@@ -96,7 +95,7 @@ class Statement:
 
     @cached_property
     def proof_read(self) -> str:
-        """When and by whom beside its author its proof was read as it now is, and what was checked (readings.py)."""
+        """When and by whom beside its author its proof was read as it now is, and what was checked (proofs.py)."""
         return reading_of(self.id, self.proof) if self.proof else ""
 
     @cached_property

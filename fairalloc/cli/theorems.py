@@ -30,12 +30,10 @@ from fairalloc.theorems.coverage import CLASSES, Row, by_sentence, counts, read_
 from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.numbers import known_numbers, numbers_table
 from fairalloc.theorems.own_matrix import property_matrix
-from fairalloc.theorems.reader import MISPRINT, Misprint
-from fairalloc.theorems.registry import PAPERS, all_statements, misprints
-from fairalloc.theorems.search.changes import changes
+from fairalloc.theorems.registry import MISPRINT, PAPERS, Misprint, all_statements, misprints
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.our_cells import cell_statements, known_cells
-from fairalloc.theorems.search.witnesses import everything, kept_witnesses, on_record, write_witnesses
+from fairalloc.theorems.search.witnesses import changes, everything, kept_witnesses, on_record, write_witnesses
 from fairalloc.theorems.smt.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import READINGS, Status, with_reading
@@ -212,7 +210,7 @@ def _prove(options: argparse.Namespace) -> int:
 
 def _certificate(options: argparse.Namespace, item: Statement, size: Any) -> None:
     """Check the certificate of a statement at a size, after it was found and written where there was none."""
-    from fairalloc.theorems.certificates.certify import certificate_of
+    from fairalloc.theorems.certificates.find import certificate_of
     from fairalloc.theorems.certificates.text import text_of
 
     file, name = options.certificate, f"{item.id} at {'x'.join(map(str, size))}"

@@ -17,7 +17,7 @@ from fairalloc.models.examples.published import example
 from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.properties import property_judge
+from fairalloc.theorems.checkers.trials import property_judge
 from fairalloc.theorems.hypotheses import Hypotheses
 
 SINGLE = example("zarchy-ex3").instance  # one resource: d = 1 and 1/2

@@ -99,7 +99,6 @@ PARTS = {
             "cases",
             "hypotheses",
             "proofs",
-            "readings",
             "smt.record",
             "status",
             "statement",
@@ -114,7 +113,6 @@ PARTS = {
             "papers",
         ),
         *(
-            "reader",
             "registry",
             "*",
             "smt",

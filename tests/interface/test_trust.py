@@ -19,8 +19,7 @@ from fairalloc.models.files.trace_files import csv_table, parquet_columns
 from fairalloc.simulation.experiments.records import ExperimentStore
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.simulation.workloads import bitbrains_files
-from fairalloc.theorems.search.findings import FindingStore
-from fairalloc.theorems.search.witnesses import kept_witnesses
+from fairalloc.theorems.search.witnesses import FindingStore, kept_witnesses
 from fairalloc.theorems.smt.record import kept_proofs
 
 TRAP = """
@@ -316,10 +315,9 @@ REASONS = {
     "solvers/backends/pdlp_process.py": "what ortools.py asks through a pipe",
     "solvers/running/time_limits.py": "what a forked child of this process answers through a pipe",
     "theorems/code.py": "no code is loaded: the witness of a claim is written so that it loads the user's file",
-    "theorems/search/parallel.py": "nothing: it asks whether a finding can be pickled",
+    "theorems/search/sought.py": "nothing: it asks whether a finding can be pickled",
     "theorems/standalone/arguments.py": "modules of this package, by a table",
-    "theorems/reader.py": "trials.py of the papers, by their names",
-    "theorems/registry.py": "its own folder",
+    "theorems/registry.py": "its own folder, and trials.py of the papers, by their names",
 }
 
 

@@ -12,7 +12,7 @@ from fairalloc.benchmarks import BenchmarkError
 from fairalloc.benchmarks.records import BenchmarkStore
 from fairalloc.models.errors import InstanceError
 from fairalloc.runs.store import RecordStore
-from fairalloc.theorems.search.findings import FindingStore
+from fairalloc.theorems.search.witnesses import FindingStore
 
 
 class Notes(RecordStore):

@@ -19,10 +19,9 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.cells import cells_of, columns_of, evidence
 from fairalloc.theorems.checkers import answers
-from fairalloc.theorems.checkers.answers import over_answers
-from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
+from fairalloc.theorems.checkers.answers import gaining_for_every_choice, over_answers
 from fairalloc.theorems.checkers.game import ALGORITHM, about_equilibria, about_ps_dsf
-from fairalloc.theorems.checkers.properties import property_judge
+from fairalloc.theorems.checkers.trials import property_judge
 from fairalloc.theorems.claims import claim
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 import fairalloc as fa
-from fairalloc.theorems.code import witness_code
-from fairalloc.theorems.sources import defined
+from fairalloc.theorems.code import defined, witness_code
 from fairalloc.theorems.terms import claims_in
 
 SCRIPT = '''

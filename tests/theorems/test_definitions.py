@@ -4,9 +4,9 @@ import ast
 import random
 from fractions import Fraction
 from functools import cache
-from importlib import import_module
 from inspect import getsource
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -21,10 +21,9 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import levels
+from fairalloc.theorems import definitions
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.definitions import EXACT
-from fairalloc.theorems.definitions.allocation import undominated
-from fairalloc.theorems.definitions.per_server import bottleneck, ps_dsf
+from fairalloc.theorems.definitions import EXACT, bottleneck, ps_dsf, undominated
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import statement
 from fairalloc.theorems.search.witnesses import packaged
@@ -188,20 +187,20 @@ def exchange_cases():
 
 
 CASES = {
-    "properties": ("allocation", property_cases),
-    "keeps": ("lexicographic", lexicographic_cases),
-    "pareto": ("lexicographic", pareto_cases),
-    "equilibrium": ("per_server", bargaining_cases),
-    "no_complaint": ("complaints", complaint_cases),
-    "not_raised": ("lexicographic", exchange_cases),
-    "ps_dsf": ("per_server", ps_dsf_cases),
+    "properties": property_cases,
+    "keeps": lexicographic_cases,
+    "pareto": pareto_cases,
+    "equilibrium": bargaining_cases,
+    "no_complaint": complaint_cases,
+    "not_raised": exchange_cases,
+    "ps_dsf": ps_dsf_cases,
 }
 
 
 @cache
 def cases_of(name):
     """All cases, made once."""
-    return list(CASES[name][1]())
+    return list(CASES[name]())
 
 
 def says(module, asked):
@@ -209,17 +208,13 @@ def says(module, asked):
     return all(any(bool(getattr(module, call[0])(*call[1:], *EXACT)) for call in part) for part in asked)
 
 
-def module_of(name):
-    return import_module(f"fairalloc.theorems.definitions.{name}")
-
-
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", CASES)
 def test_a_definition_is_the_computed_mechanism(name):
-    module, cases = module_of(CASES[name][0]), cases_of(name)
+    cases = cases_of(name)
     assert len(cases) >= COUNT
     assert {true for _, true in cases} == {True, False}
-    assert [says(module, asked) for asked, _ in cases] == [true for _, true in cases]
+    assert [says(definitions, asked) for asked, _ in cases] == [true for _, true in cases]
 
 
 def test_the_page_of_a_statement_shows_its_definitions():
@@ -275,9 +270,9 @@ class Mutation(ast.NodeTransformer):
         return ast.Call(ast.Name("any" if name == "all_" else "all", ast.Load()), node.args, [])
 
 
-def mutants(place, name):
+def mutants(name):
     """Modules in which one connective of a definition is changed, and what it was."""
-    source = getsource(module_of(place))
+    source = getsource(definitions)
     for k in range(20):
         tree, change = ast.parse(source), Mutation(k)
         for number, part in enumerate(tree.body):
@@ -285,15 +280,15 @@ def mutants(place, name):
                 tree.body[number] = change.visit(part)
         if not change.said:
             return
-        made = type(module_of(place))(place)
-        exec(compile(ast.fix_missing_locations(tree), place, "exec"), made.__dict__)
+        made = ModuleType(name)
+        exec(compile(ast.fix_missing_locations(tree), name, "exec"), made.__dict__)
         yield made, change.said
 
 
 @pytest.mark.few(1)
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_mutant_of_a_definition_disagrees(name):
-    found = list(mutants(CASES[TARGETS[name]][0], name))
+    found = list(mutants(name))
     assert found
     for module, said in found:
         assert any(says(module, asked) != true for asked, true in cases_of(TARGETS[name])), said

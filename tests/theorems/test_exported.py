@@ -13,12 +13,12 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
 from fairalloc.runs.objects import MECHANISM, load_object
 from fairalloc.theorems.claims import ClaimResult
+from fairalloc.theorems.code import defined
 from fairalloc.theorems.exported import FORMS, _latex, statement_text
 from fairalloc.theorems.latex import letters_in
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.our_cells import known_cases
 from fairalloc.theorems.search.witnesses import on_record, packaged
-from fairalloc.theorems.sources import defined
 from fairalloc.theorems.statement import Finding
 from fairalloc.theorems.status import Status
 

@@ -37,16 +37,15 @@ from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.search import laboratory
-from fairalloc.theorems.search.changes import changes
-from fairalloc.theorems.search.findings import FindingStore
 from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
 from fairalloc.theorems.search.laboratory import verify
-from fairalloc.theorems.search.parallel import searched_in_a_child
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.search.steps import measure
 from fairalloc.theorems.search.witnesses import (
+    FindingStore,
     WitnessRecord,
+    changes,
     kept_witnesses,
     on_record,
     packaged,
@@ -561,7 +560,7 @@ def test_a_search_tries_the_known_witnesses_first_so_that_no_limit_leaves_them_o
 @pytest.mark.skipif(not AVAILABLE, reason="processes cannot be forked here")
 def test_a_process_that_dies_at_a_known_witness_has_said_what_it_knew():
     dying = Sought(planted(confirm=lambda _: os._exit(1)), known=[("K.1", FAR)])
-    finding, _ = searched_in_a_child(dying, AMPLE, None, 0)
+    finding, _ = dying.searched_in_a_child(AMPLE, None, 0)
     assert (finding.status, finding.trials) == ("not decided", 0)
 
 

@@ -21,7 +21,7 @@ from fairalloc.theorems.checkers import own
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses, hypothesis_words
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search import laboratory, parallel
+from fairalloc.theorems.search import laboratory, sought
 from fairalloc.theorems.search import search as engine
 from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.status import FLOATING_POINT
@@ -246,7 +246,7 @@ def test_a_verdict_in_rationals_is_taken_as_it_is():
 @pytest.mark.deep
 def test_an_own_judge_sees_the_mechanism(capsys):
     def misreporting_helps(case, answer):
-        gains = fa.theorems.checkers.properties.property_judge("strategyproofness")(case, answer)
+        gains = fa.theorems.checkers.trials.property_judge("strategyproofness")(case, answer)
         return gains.margin
 
     result = searched("nobody gains", "lmmf", misreporting_helps, "everywhere", misreports=1)
@@ -448,7 +448,7 @@ def test_the_seconds_are_held(monkeypatch):
         return now[0]
 
     monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=tick))
-    monkeypatch.setattr(parallel, "watched", lambda: True)  # in a child the clock would not be seen
+    monkeypatch.setattr(sought, "watched", lambda: True)  # in a child the clock would not be seen
     assert fa.claim("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere").search(time_limit=40).status == "refuted"
     assert now[0] < 48 + 1
     before = now[0]

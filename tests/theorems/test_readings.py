@@ -5,8 +5,7 @@ from dataclasses import replace
 from importlib.resources import files
 
 from fairalloc.theorems.ours import ours
-from fairalloc.theorems.proofs import Proof
-from fairalloc.theorems.readings import keep_readings
+from fairalloc.theorems.proofs import Proof, keep_readings
 from fairalloc.theorems.registry import all_statements
 
 STATEMENTS = {**all_statements(), **ours()}

@@ -9,7 +9,7 @@ from typing import Any
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.jsonio import write_json
 from fairalloc.models.files.writing import write_file
-from fairalloc.theorems.certificates.certify import certified
+from fairalloc.theorems.certificates.find import certified
 from fairalloc.theorems.certificates.store import certificate_name, checked, hash_of, index, packed, stored
 from fairalloc.theorems.certificates.text import text_of
 from fairalloc.theorems.registry import all_statements

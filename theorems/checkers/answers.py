@@ -22,6 +22,11 @@ A mechanism has a property if all of its answers have it (K 2, P III), so one th
    definition, not by the list (`_is_answer`).
 
 In floating point the points of the set are rounded and judged with the tolerance of all trials; in rationals they are exact.
+
+A misreport pays if every member of the coalition gains whatever answers are chosen. A member does where the least that its
+bundles are worth after the misreport is above the most before it. The answers are listed, or, where they are the optima of a
+linear program, two programs over the optima say both. Where already the method's own answers leave a member without a gain,
+nothing else is asked.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,6 +41,7 @@ import numpy as np
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum_over_optima
 from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.properties.strategyproofness import misreporting
 from fairalloc.analysis.solution_sets import SEVERAL, UNLISTED, SolutionSet, solution_set
 from fairalloc.analysis.solution_sets.game_answers import one_server_each
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
@@ -49,7 +55,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Answer, Judge, certified_allocation
+from fairalloc.theorems.checkers.trials import Answer, Judge, Undecided, certified_allocation
 
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
@@ -230,3 +236,64 @@ def _is_answer(found: SolutionSet, x: Rationals) -> bool:
     if found.mechanism == "alpha-pf-vds":
         return found.contains(x)
     return levels(found.domain, x) is not None
+
+
+# ---- misreports ------------------------------------------------------------------------------------------------------
+
+
+LARGEST_CONFIRMED = 8
+"""Arcs up to which all PS-DSF allocations are listed where there are at most two resources: seconds."""
+
+CHOSEN = (*UNLISTED, "njc", "ps-dsf", "ps-dsf-tdm")
+"""Mechanisms of which this is asked: several answers, which are listed or are optima of a linear program."""
+
+
+def gaining_for_every_choice(case: Case, answer: Answer, name: str = "strategyproofness") -> Verdict:
+    """Every member of the coalition gains, whatever answers to the truth and to the reports are chosen."""
+    if case.misreport is None:
+        raise NotApplicable("nobody misreports")
+    honest, reported = answer(case.instance), answer(case.reported)
+    found = replace(misreporting(case.instance, case.misreport, lambda _: reported, honest=honest), property=name)
+    if found.holds is not False:
+        return replace(found, answers=FOR_SOME)
+    if honest.x_exact is None or reported.x_exact is None:  # exact answers are asked next
+        return found
+    if not all(one.single_variant and not one.demands_on for one in (case.instance, case.reported)):
+        return replace(found, answers=for_the_answer_of(honest.method))
+    truth, alone = case.instance, Holdings(honest, True).alone
+    hard = {n: (_extreme(reported, truth, n, -1) - _extreme(honest, truth, n, 1)) / alone[n] for n in case.misreport.users}
+    n = min(hard, key=lambda one: hard[one])
+    if hard[n] > 0:
+        gain = f"{hard[n] * alone[n]} tasks more in its worst allocation than in its best before"
+        sentence = f"by misreporting, user {truth.users[n]!r} runs {gain}"
+        return replace(found, margin=float(hard[n]), sentence=sentence, answers=FOR_ALL)
+    sentence = f"by some answers user {truth.users[n]!r} does not gain"
+    return replace(found, holds=True, margin=float(hard[n]), sentence=sentence, witness={}, answers=FOR_SOME)
+
+
+def _extreme(allocation: Allocation, truth: Instance, n: int, sign: int) -> Fraction:
+    """The most (sign 1) or the least (sign -1) true tasks of user n in all answers to the instance of an allocation."""
+    instance, worth = allocation.instance, _worth(allocation.instance, truth, n)
+    if allocation.mechanism in UNLISTED:
+        best = maximum_over_optima([sign * w for w in worth], MECHANISMS[allocation.mechanism], allocation)
+        if best is None:
+            raise Undecided("a linear program was not solved")
+        value: Fraction = sign * best.value
+    else:
+        largest = LARGEST_CONFIRMED if instance.R <= 2 else LARGEST
+        found = set_of(instance, allocation.mechanism, allocation.parameters, largest)
+        if found is None:
+            raise Undecided("the answers are not listed")
+        values = [sum((w * v for w, v in zip(worth, x, strict=True)), Fraction(0)) for x in found.vertices]
+        value = sign * max(sign * v for v in values)
+    limit = truth.exact.max_tasks[n]
+    return value if limit is None else min(value, limit)
+
+
+def _worth(instance: Instance, truth: Instance, n: int) -> list[Fraction]:
+    """(A,) the true tasks of user n for a task of an arc of an instance, by its one demand vector; 0 for arcs of others."""
+    reported, own = instance.exact.demands[n][0], truth.exact.demands[n][0]
+    rate = min(d / t for d, t in zip(reported, own, strict=True) if t)
+    usable = {i for m, i in zip(truth.arcs.user.tolist(), truth.arcs.server.tolist(), strict=True) if m == n}
+    arcs = zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), strict=True)
+    return [rate if m == n and i in usable else Fraction(0) for m, i in arcs]

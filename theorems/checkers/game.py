@@ -2,7 +2,7 @@
 
 PS-DSF allocations and equilibria for alpha != 1 need not be unique. A mechanism has a property if every one of them does: on
 instances whose answers can be listed all of them are judged (answers.py), on others the one that the method gives, and one that
-violates the property refutes it. For misreports see every_choice.py.
+violates the property refutes it. Misreports are there, too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,9 +28,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.answers import has_one, over_answers
+from fairalloc.theorems.checkers.answers import gaining_for_every_choice, has_one, over_answers
 from fairalloc.theorems.checkers.common import certified, confirmed_at_once, holdings_of, maximum_worth, verdict_of
-from fairalloc.theorems.checkers.every_choice import gaining_for_every_choice
 from fairalloc.theorems.checkers.trials import (
     Answer,
     Judge,

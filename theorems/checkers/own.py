@@ -33,12 +33,10 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.method_registry import methods_for
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.answers import one_answer, over_answers, with_answers
+from fairalloc.theorems.checkers.answers import CHOSEN, gaining_for_every_choice, one_answer, over_answers, with_answers
 from fairalloc.theorems.checkers.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
-from fairalloc.theorems.checkers.every_choice import CHOSEN, gaining_for_every_choice
 from fairalloc.theorems.checkers.game import about_several
-from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, answered, attempted, not_decided
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, answered, attempted, not_decided, property_judge
 from fairalloc.theorems.status import FLOATING_POINT
 
 MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}

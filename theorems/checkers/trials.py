@@ -17,11 +17,14 @@ from fairalloc.analysis.certificates.construct import NotCertified, certified_an
 from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
 from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Unsolved
-from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.properties.checks import TOLERANCE, check
+from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
+from fairalloc.analysis.properties.strategyproofness import leaving, misreporting
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import METHODS, solve
@@ -151,3 +154,25 @@ def width(certificate: Certificate, instance: Instance) -> float:
         return 0.0
     least = min([1.0, *(float(a) for a in certificate.alpha if a)])
     return float(np.sqrt(2 * float(certificate.bound) / (least * float(instance.weights.min() / instance.weights.sum()))))
+
+
+def property_judge(property: str | Mechanism) -> Callable[[Case, Answer], Verdict]:  # noqa: A002
+    """A judge of a case and of `answer`, as `attempted` wants it, for any property here or in checks.py.
+
+    A property of an allocation is checked at the answer to the reported instance; the margin is exact where the answer is.
+    """
+
+    def judged(case: Case, answer: Answer) -> Verdict:
+        if property == "population-monotonicity":
+            return leaving(case.instance, answer)
+        if property in MECHANISM_PROPERTIES:
+            if case.misreport is None:
+                raise NotApplicable("nobody misreports")
+            return replace(misreporting(case.instance, case.misreport, answer), property=str(property))
+        allocation = answer(case.reported)
+        verdict = check(allocation, property)
+        if verdict.holds is None:
+            raise NotApplicable(f"{property} is not about this case: {verdict.sentence}")
+        return verdict
+
+    return judged

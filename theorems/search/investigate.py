@@ -9,7 +9,6 @@
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from math import inf
 from typing import Any
 
@@ -131,9 +130,8 @@ def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], fo
         found += [] if made is None else [(name, made)]
     failed = len(given) - len(found)
     strangers = () if found or statement.hypotheses.instances is not None else known.get(RELATED, ())
-    related = sorted(strangers, key=lambda one: measure(Draft.of(one)))
-    confirmed = (made for case in related if (made := confirmed_case(statement, case)) is not None)
-    found += [("related", made) for made in islice(confirmed, 1)]
+    related = smallest(statement, strangers)
+    found += [] if related is None else [("related", related)]
     return failed
 
 
@@ -149,9 +147,8 @@ def _needed(
     for k, (name, fewer) in enumerate(droppable.items()):
         left = max(0.0, end - time.monotonic())
         variant = replace(statement, hypotheses=fewer)
-        stored = [made for case in known.get(name, ()) if (made := confirmed_case(variant, case)) is not None]
-        if stored:
-            yield name, min(stored, key=lambda made: measure(made.draft)).case
+        if (stored := smallest(variant, known.get(name, ()))) is not None:
+            yield name, stored.case
             continue
         without = Search(variant, (*seed, k + 1), Limit(trials, left / (len(droppable) - k), left))
         if (violation := without.run()) is not None:
@@ -210,6 +207,12 @@ def confirmed_case(statement: Statement, case: Case) -> Violation | None:
     except (Exception, SystemExit):  # a check that fails confirms nothing, and must not end the others
         return None
     return None if verdict is None else Violation(Draft.of(case), case, verdict, 0)
+
+
+def smallest(statement: Statement, cases: Iterable[Case]) -> Violation | None:
+    """The smallest of the cases that are violations."""
+    ordered = sorted(cases, key=lambda case: measure(Draft.of(case)))
+    return next(filter(None, (confirmed_case(statement, case) for case in ordered)), None)
 
 
 def counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:

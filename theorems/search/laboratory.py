@@ -19,9 +19,8 @@ from fairalloc.solvers.running.time_limits import be_watched
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search.findings import FindingStore
 from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
-from fairalloc.theorems.search.witnesses import Witness, packaged, witnesses_of
+from fairalloc.theorems.search.witnesses import FindingStore, Witness, packaged, witnesses_of
 from fairalloc.theorems.statement import FAILED, Finding, Statement, parse_finding
 from fairalloc.theorems.status import Status
 from fairalloc.theorems.terms import statements_in

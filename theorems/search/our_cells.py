@@ -19,9 +19,8 @@ from fairalloc.theorems.cells import HOLDS, VIOLATIONS, cells_of, evidence
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.ours import ROWS, key_of, our_columns, ours
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search.investigate import concluded, confirmed_case, counts
+from fairalloc.theorems.search.investigate import concluded, counts, smallest
 from fairalloc.theorems.search.search import Limit, Search, seeded
-from fairalloc.theorems.search.steps import measure
 from fairalloc.theorems.search.witnesses import everything, on_record, write_witnesses
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status
@@ -92,8 +91,7 @@ def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
     start = time.monotonic()
     # 1.
     main = Search(item, seeded(item, seed), Limit(seconds=seconds))
-    tried = (confirmed_case(item, case) for case in _hints(item))
-    best = min(filter(None, tried), key=lambda one: measure(one.draft), default=None)
+    best = smallest(item, _hints(item))
     # 2.
     best = main.run() if best is None else main.shrunk(best)
     if best is None:

@@ -1,20 +1,25 @@
-"""One search of a statement in this process, with seconds, trials and a size, which tells what it has found so far.
+"""One search of a statement, with seconds, trials and a size, which tells what it has found so far: in this process, or in a
+child that is ended at its limit whatever it computes.
 
 Cases that are known to violate the property of the mechanism are confirmed first, so that no limit leaves them out; they count
 where the search finds none.
 """
 
+import pickle
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from fairalloc.theorems.cases import Case, Draft
+from fairalloc.models.errors import InstanceError
+from fairalloc.solvers.running.time_limits import AVAILABLE, alarm, end_of, isolated, watched
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.hypotheses import MOST
-from fairalloc.theorems.search.investigate import concluded, confirmed_case, counts
+from fairalloc.theorems.search.investigate import concluded, counts, smallest
 from fairalloc.theorems.search.search import Limit, Search, Violation, seeded
 from fairalloc.theorems.search.steps import measure
-from fairalloc.theorems.statement import Finding, Statement
+from fairalloc.theorems.statement import Finding, Statement, parse_finding
 
 OFTEN = 0.5
 """Seconds after which what was found so far is kept again."""
@@ -68,6 +73,36 @@ class Sought:
 
     def _recorded(self) -> tuple[str, Violation] | None:
         """The smallest of the known cases that violate the statement, with the id of the statement that it is a witness of."""
-        known = sorted(self.known, key=lambda pair: measure(Draft.of(pair[1])))
-        confirmed = ((name, one) for name, case in known if (one := confirmed_case(self.statement, case)) is not None)
-        return next(confirmed, None)
+        found = smallest(self.statement, [case for _, case in self.known])
+        return None if found is None else (next(name for name, case in self.known if case is found.case), found)
+
+    def searched_in_a_child(self, seconds: float, trials: int | None, seed: int) -> tuple[Finding, bool]:
+        """The same in a child process."""
+        end = end_of(time.perf_counter(), seconds)
+        if watched() or not AVAILABLE:
+            with alarm(end - time.perf_counter()) as rung:
+                finding, interrupted = self.searched(seconds, trials, seed)
+            return finding, interrupted and not rung[0]
+
+        def work(send: Callable[[Any], None]) -> None:
+            def keep(finding: Finding, interrupted: bool | None = None) -> None:
+                send((_sendable(finding), interrupted))
+
+            keep(*self.searched(seconds, trials, seed, keep))
+
+        outcome = isolated(work, end, time.perf_counter)
+        if not outcome.messages:
+            raise KeyboardInterrupt if outcome.ending == "interrupted" else InstanceError("the process of the search has died")
+        finding, interrupted = outcome.messages[-1]
+        if interrupted is None:  # it was ended by force
+            finding = replace(finding, sentence=f"{finding.sentence}; the last case did not end by itself")
+        return finding, outcome.ending == "interrupted" or (bool(interrupted) and outcome.ending == "done")
+
+
+def _sendable(finding: Finding) -> Finding:
+    """The finding; without what cannot be pickled, such as an object of the user's in a witness."""
+    try:
+        pickle.dumps(finding)
+    except Exception:
+        return parse_finding(finding.document())
+    return finding

@@ -8,8 +8,9 @@ same.
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cache
 from operator import itemgetter
 from pathlib import Path
@@ -18,10 +19,12 @@ from typing import Any, TypeAlias
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.files.jsonio import read_json, write_json
-from fairalloc.theorems.cases import parse_case
+from fairalloc.runs.store import RecordStore
+from fairalloc.theorems.cases import Draft, parse_case
 from fairalloc.theorems.packaged_files import packaged_text
-from fairalloc.theorems.statement import Finding, Statement, answers_known, parse_verdict, verdict_document
-from fairalloc.theorems.status import Status, status_of
+from fairalloc.theorems.search.steps import measure
+from fairalloc.theorems.statement import Finding, Statement, answers_known, parse_finding, parse_verdict, verdict_document
+from fairalloc.theorems.status import Status, described, status_of
 
 SCHEMA = "fairalloc-witnesses/1"
 OURS = "ours.json"
@@ -136,6 +139,28 @@ def on_record(statement: Statement, record: WitnessRecord, again: bool = True) -
     return Finding(statement.id, status, sentence, last["trials"], {"source": "record"}, case, verdict, needed, answers=answers)
 
 
+def changes(statements: Mapping[str, Statement], findings: Mapping[str, Finding], record: WitnessRecord) -> Iterator[str]:
+    """A sentence for each statement of which a finding says otherwise than the record."""
+    for name, finding in findings.items():
+        item = statements[name]
+        known = on_record(item, record, again=False)
+        less = (known.status, finding.status) == (Status.NOT_REFUTED, Status.NOT_DECIDED) and finding.trials < known.trials
+        if less or not finding.finished:  # fewer cases say nothing else
+            continue
+        if name not in record.searched:
+            yield f"{name}: {described(item, finding.status, finding.trials)}; not on record before"
+        elif known.status != finding.status:
+            said = described(item, known.status, known.trials)
+            yield f"{name}: {said} on record, {finding.status} now ({finding.sentence})"
+        elif (
+            finding.verdict is not None
+            and finding.case is not None
+            and known.case is not None
+            and measure(Draft.of(finding.case)) < measure(Draft.of(known.case))
+        ):
+            yield f"{name}: a smaller case than on record"
+
+
 def write_witnesses(statements: Mapping[str, Statement], findings: Iterable[Finding], path: str | Path) -> WitnessRecord:
     """Put what was found into a file, in place of what it says of these statements; what it then holds.
 
@@ -162,3 +187,50 @@ def _read(document: Any, path: str | Path) -> WitnessRecord:
     if found.get("schema") != SCHEMA or not named or not isinstance(searched, dict):
         raise InstanceError(f"{path} holds no witnesses of schema {SCHEMA!r}")
     return WitnessRecord(found["witnesses"], searched)
+
+
+# ---- findings and witnesses of runs ----------------------------------------------------------------------------------
+
+
+class FindingStore(RecordStore):
+    """A file of findings, made if it is not there, ":memory:" for none; close it, or use it in a `with` statement."""
+
+    kind, contents, layout = "file of findings", "findings", 1
+    tables = """
+CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, asked TEXT NOT NULL, started TEXT NOT NULL, finished TEXT);
+CREATE TABLE IF NOT EXISTS finding (run INTEGER REFERENCES run (id), statement TEXT, document TEXT NOT NULL,
+    PRIMARY KEY (run, statement));
+CREATE TABLE IF NOT EXISTS witness (statement TEXT, document TEXT, PRIMARY KEY (statement, document));
+"""
+
+    def run(self, asked: dict[str, Any]) -> int:
+        """The run that was asked for in these words and did not finish, else a new one."""
+        text = json.dumps(asked, sort_keys=True)
+        rows = self.select("SELECT id FROM run WHERE asked = ? AND finished IS NULL ORDER BY id DESC", (text,))
+        return int(rows[0][0]) if rows else self.insert("run", {"asked": text, "started": _now()})
+
+    def finish(self, run: int) -> None:
+        """Note that a run is complete."""
+        self.write("UPDATE run SET finished = ? WHERE id = ?", (_now(), run))
+
+    def add(self, run: int, finding: Finding, witnesses: list[Witness]) -> None:
+        """Keep a finding and what it found, and commit."""
+        with self.transaction():
+            row = {"run": run, "statement": finding.statement, "document": json.dumps(finding.document())}
+            self.insert("finding", row, replace=True)
+            for witness in witnesses:
+                self.insert("witness", {"statement": finding.statement, "document": json.dumps(witness, sort_keys=True)})
+
+    def findings(self, run: int | None = None) -> dict[str, Finding]:
+        """The findings of a run by statement; None = the latest of each statement."""
+        where, values = ("", ()) if run is None else ("WHERE run = ?", (run,))
+        rows = self.select(f"SELECT statement, document FROM finding {where} ORDER BY run", values)
+        return {name: self.parsed(lambda document: parse_finding(json.loads(document)), text) for name, text in rows}
+
+    def witnesses(self) -> list[Witness]:
+        """All witnesses."""
+        return [self.parsed(json.loads, text) for (text,) in self.select("SELECT document FROM witness ORDER BY rowid")]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -9,7 +9,7 @@ polynomial.
 | reals.py | the solver: one query, its limit, its core, and cvc5 as a second judge |
 | patterns.py | who may use what and who demands what, up to symmetry |
 | game.py | PS-DSF and the game by levels and multipliers, in parts of servers |
-| leximin.py | drf, drfh and tsf by prices, in units of each user's share |
+| leximin.py | drf, drfh and tsf by prices, in units of each user's share, and lmmf over simplex demands |
 | market.py | nb with several variants by prices, in units of resources that cost one |
 | requests.py | njc by bottlenecks, in fractions of requests |
 | claims.py | which statement is which question |

@@ -30,8 +30,7 @@ from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bo
 from fairalloc.models.exact.rationals import Rationals, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
-from fairalloc.theorems.definitions.allocation import feasible
-from fairalloc.theorems.definitions.per_server import bottleneck, equilibrium
+from fairalloc.theorems.definitions import bottleneck, equilibrium, feasible
 from fairalloc.theorems.smt.reals import FORMULAS, Outcome, Term, real, total
 
 

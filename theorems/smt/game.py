@@ -28,8 +28,7 @@ from itertools import permutations
 
 import z3
 
-from fairalloc.theorems.definitions.allocation import content, undominated
-from fairalloc.theorems.definitions.per_server import bottleneck, equilibrium, ps_dsf
+from fairalloc.theorems.definitions import bottleneck, content, equilibrium, ps_dsf, undominated
 from fairalloc.theorems.smt.patterns import InstancePattern
 from fairalloc.theorems.smt.reals import FORMULAS, Term, real, total
 

@@ -14,8 +14,7 @@ from itertools import product
 
 import z3
 
-from fairalloc.theorems.definitions.allocation import content, feasible, used
-from fairalloc.theorems.definitions.per_server import equilibrium
+from fairalloc.theorems.definitions import content, equilibrium, feasible, used
 from fairalloc.theorems.smt.reals import FORMULAS, Term, real, total
 
 

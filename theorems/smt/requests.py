@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import z3
 
-from fairalloc.theorems.definitions.allocation import undominated
-from fairalloc.theorems.definitions.complaints import justified, no_complaint
+from fairalloc.theorems.definitions import justified, no_complaint, undominated
 from fairalloc.theorems.smt.patterns import InstancePattern
 from fairalloc.theorems.smt.reals import FORMULAS, Term, real, total
 

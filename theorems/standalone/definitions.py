@@ -1,4 +1,4 @@
-"""What standalone scripts check with, beside theorems/definitions/: their data, and who violates a property, by how much.
+"""What standalone scripts check with, beside theorems/definitions.py: their data, and who violates a property, by how much.
 
 The source of these functions is copied into the scripts (script.py), so they use nothing but `Fraction`, each other and builtins.
 A `problem` is (demands, capacities, eligible, weights): vectors, or lists of vectors, by user; eligible[user][server].
@@ -7,11 +7,7 @@ A `problem` is (demands, capacities, eligible, weights): vectors, or lists of ve
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.theorems.definitions import EXACT
-from fairalloc.theorems.definitions.allocation import content, feasible, undominated, used
-from fairalloc.theorems.definitions.complaints import no_complaint
-from fairalloc.theorems.definitions.lexicographic import keeps
-from fairalloc.theorems.definitions.per_server import equilibrium, ps_dsf
+from fairalloc.theorems.definitions import EXACT, content, equilibrium, feasible, keeps, no_complaint, ps_dsf, undominated, used
 
 F = Fraction
 

@@ -24,8 +24,8 @@ from typing import Any
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.writing import make_folder, write_file
+from fairalloc.theorems import definitions
 from fairalloc.theorems.cases import Case, parse_case
-from fairalloc.theorems.definitions import logic
 from fairalloc.theorems.latex import DATA, Numbers, depth_of, example, open_servers, plain, prose, reported, tabular
 from fairalloc.theorems.registry import all_statements, statement
 from fairalloc.theorems.search.witnesses import packaged
@@ -182,7 +182,7 @@ def _used(function: Callable[..., Any]) -> list[str]:
         for name in dict.fromkeys(node.id for node in nodes if node.id not in own):
             used = one.__globals__.get(name)
             if name == "EXACT":
-                found[name] = next(line for line in inspect.getsource(logic).splitlines() if line.startswith("EXACT ="))
+                found[name] = next(line for line in inspect.getsource(definitions).splitlines() if line.startswith("EXACT ="))
             elif isinstance(used, FunctionType) and used.__module__.startswith("fairalloc.") and name not in seen:
                 seen.add(name)
                 look(used)

@@ -12,7 +12,7 @@ from fairalloc.analysis.linear import Optimum, maximum
 from fairalloc.models import Instance
 from fairalloc.models.examples.published import example
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.k import sentences as of_k
+from fairalloc.theorems.papers.k import formulas as of_k
 from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 from fairalloc.theorems.papers.k.surds import Surd
 from fairalloc.theorems.papers.p import sentences as of_p

@@ -22,8 +22,7 @@ from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import common as judges
-from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import Routes
+from fairalloc.theorems.checkers.trials import Routes, property_judge
 from fairalloc.theorems.papers.w import trials as claims_w
 from fairalloc.theorems.papers.z import extensions, printed_mechanisms, simplex_demands, utilities
 from fairalloc.theorems.papers.z import trials as claims_z

@@ -25,7 +25,7 @@ from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import Row, certified, monopoly, printed_numbers, printed_tasks
 from fairalloc.theorems.checkers.convergence import converges
 from fairalloc.theorems.checkers.trials import RATIONAL, Routes, exact_verdict, once
-from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3, sentences
+from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions
 from fairalloc.theorems.status import FLOATING_POINT
 
@@ -140,14 +140,14 @@ trials: dict[str, Routes] = {
     "K.2.3.Fig2": once(_fig2),
     "K.3.1.existence": once(problem_1.equilibrium_exists),
     "K.3.1.concave": once(problem_1.concave),
-    "K.3.2.idle": game.about_equilibria(sentences.all_used),
-    "K.E23": once(sentences.multipliers),
-    "K.E28": once(sentences.solved_for_nu),
-    "K.E36": once(sentences.complementary_function),
-    "K.E98": once(sentences.signs),
-    "K.E45": once(sentences.violates),
-    "K.5.2.local": once(sentences.local),
-    "K.5.1.assumption-2": once(sentences.assumption_2),
+    "K.3.2.idle": game.about_equilibria(formulas.all_used),
+    "K.E23": once(formulas.multipliers),
+    "K.E28": once(formulas.solved_for_nu),
+    "K.E36": once(formulas.complementary_function),
+    "K.E98": once(formulas.signs),
+    "K.E45": once(formulas.violates),
+    "K.5.2.local": once(formulas.local),
+    "K.5.1.assumption-2": once(formulas.assumption_2),
     "K.T1": once(problem_1.theorem_1),
     "K.T2.proportional": game.about_equilibria(game.proportional),
     "K.T2.limit": game.about_equilibria(game.limit_rate),

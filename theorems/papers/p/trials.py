@@ -27,8 +27,7 @@ from fairalloc.theorems.checkers.common import (
 )
 from fairalloc.theorems.checkers.convergence import converges
 from fairalloc.theorems.checkers.game import about_ps_dsf
-from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import RATIONAL, Answer, Routes, exact_verdict, once
+from fairalloc.theorems.checkers.trials import RATIONAL, Answer, Routes, exact_verdict, once, property_judge
 from fairalloc.theorems.papers.p import algorithm_1, sentences
 from fairalloc.theorems.standalone.certificates import by_place, of_eligible
 from fairalloc.theorems.status import FLOATING_POINT

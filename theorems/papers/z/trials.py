@@ -9,8 +9,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.checked import asserted, checked, seen_by_script
 from fairalloc.theorems.checkers.common import about_mechanism, few_rounds, leximin
-from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import Routes, once
+from fairalloc.theorems.checkers.trials import Routes, once, property_judge
 from fairalloc.theorems.papers.z import examples, extensions, printed_mechanisms, simplex_demands, utilities
 from fairalloc.theorems.papers.z.examples import MISREPORT6, MISREPORT7
 from fairalloc.theorems.papers.z.simplex_demands import step_of_theorem_1

@@ -10,8 +10,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import holdings_of, max_min_fair, verdict_of
-from fairalloc.theorems.checkers.properties import property_judge
-from fairalloc.theorems.checkers.trials import Answer, Undecided, not_decided, rational_allocation
+from fairalloc.theorems.checkers.trials import Answer, Undecided, not_decided, property_judge, rational_allocation
 
 F = Fraction
 PARETO = property_judge("pareto")
