@@ -144,9 +144,13 @@ class Evidence:
 
     @property
     def is_within_scope(self) -> bool:
-        """Whether its case, if it has one, is an instance of which its row and column speak."""
+        """Whether its case, if it has one, is an instance of which its row and column speak: without limits, but for the rows
+        about them and in a matrix of somebody's own claims.
+        """
         case, item = self.finding.case, self.statement
-        return case is None or all(TESTS[word.replace(" ", "_")](case.instance) for word in scope(item.mechanism, item.property))
+        words = {*scope(item.mechanism, item.property), "unlimited"}
+        words -= {"unlimited"} if item.paper == "own" or item.hypotheses.reports == "tasks" else set()
+        return case is None or all(TESTS[word.replace(" ", "_")](case.instance) for word in words)
 
     @property
     def size(self) -> tuple[int, ...]:

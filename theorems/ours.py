@@ -47,6 +47,9 @@ LEFT = replace(HIDDEN, eligible=((False, True), (True, False)))
 
 RAISED = [tuple(map(Fraction, row)) for row in ((2, 4, 0, 1), (1, 0, 4, 2))]
 
+ALIKE = Case(Instance([[3, 1], [3, 1], [1, 3]], [[3, 3]]))
+"""By NJC one of two alike users may have its entitlement of the first resource, and the other all else that is left of it."""
+
 CASES: Mapping[str, Case] = {
     "ours.alpha-fair.group-strategyproofness-in-servers": Case(
         Instance(
@@ -61,6 +64,7 @@ CASES: Mapping[str, Case] = {
         Instance([[2, 0, 0, 1], [1, 0, 0, 2]], [[1, 1, 9, 9], [9, 9, 1, 1]]),
         Misreport((0, 1), tuple((row,) for row in RAISED), (None, None)),
     ),
+    **dict.fromkeys(("ours.njc.envy-freeness", "ours.njc.uniqueness.positive"), ALIKE),
     "ours.ps-dsf.strategyproofness-in-servers": Case(
         Instance([[1, 1], [3, 1], [3, 1]], [[5, 3], [3, 2]], eligible=[[1, 1], [1, 1], [1, 0]]),
         Misreport((0,), (None,), ((True, False),)),

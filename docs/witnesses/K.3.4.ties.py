@@ -19,28 +19,11 @@ capacities = exact([[8, 4], [4, 8]])
 eligible = [[1, 1], [1, 1]]
 weights = exact([1, 1])
 problem = (demands, capacities, eligible, weights)
-alpha = 3
+alpha = exact([3, 3])
 tasks = exact([[2, 0], [0, 2]])
 prices = exact([["1/8", 0], [0, "1/8"]])
 other_tasks = exact([["15/8", "1/2"], ["1/2", "15/8"]])
 other_prices = exact([["512/6859", 0], [0, "512/6859"]])
-
-
-def used(need, x, i, r):
-    """What the tasks x take of resource r of server i."""
-    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
-
-
-def equilibrium(need, room, worth, x, prices, *logic):
-    """Only full resources have a price; a task costs what it is worth or more, and just that where it runs (K (28)-(29)).
-
-    worth[a] = g'(x_n / (phi_n gamma_ni)) / gamma_ni in the game; with worth[a] = w_n / u_n it is Nash bargaining (Z (3)).
-    """
-    all_, any_, _, ge, eq = logic
-    cost = {a: sum(prices[a[-1], r] * q for r, q in d.items()) for a, d in need.items()}
-    full = [any_([eq(p, 0), eq(used(need, x, i, r), room[i, r])]) for (i, r), p in prices.items()]
-    paid = [all_([ge(cost[a], worth[a]), any_([eq(x[a], 0), eq(cost[a], worth[a])])]) for a in need]
-    return all_([*(ge(p, 0) for p in prices.values()), *full, *paid])
 
 
 def alone(demand, capacity):
@@ -66,6 +49,28 @@ def virtual_shares(problem, tasks):
     return {a: sum(tasks[a[0]]) / (weights[a[0]] * alone(demands[a[0]], capacities[a[2]])) for a in need}
 
 
+def used(need, x, i, r):
+    """What the tasks x take of resource r of server i."""
+    return sum(x[a] * need[a][r] for a in x if a[-1] == i and r in need[a])
+
+
+def equilibrium(need, room, worth, x, prices, *logic):
+    """Only full resources have a price; a task costs what it is worth or more, and just that where it runs (K (28)-(29)).
+
+    worth[a] = g'(x_n / (phi_n gamma_ni)) / gamma_ni in the game; with worth[a] = w_n / u_n it is Nash bargaining (Z (3)).
+    """
+    all_, any_, _, ge, eq = logic
+    cost = {a: sum(prices[a[-1], r] * q for r, q in d.items()) for a, d in need.items()}
+    full = [any_([eq(p, 0), eq(used(need, x, i, r), room[i, r])]) for (i, r), p in prices.items()]
+    paid = [all_([ge(cost[a], worth[a]), any_([eq(x[a], 0), eq(cost[a], worth[a])])]) for a in need]
+    return all_([*(ge(p, 0) for p in prices.values()), *full, *paid])
+
+
+def listed(numbers):
+    """As text, such as (1/2, 3)."""
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
 def tables(rows):
     """{(server, resource): number}."""
     return {(i, r): v for i, row in enumerate(rows) for r, v in enumerate(row)}
@@ -89,22 +94,33 @@ def fits(problem, tasks):
     return x
 
 
-def game(problem, marginal, tasks, prices):
-    """These tasks are an equilibrium for g' at these prices."""
-    need, z = arcs(problem), virtual_shares(problem, tasks)
-    worth = {a: marginal(z[a]) / alone(problem[0][a[0]], problem[1][a[2]]) for a in need}
-    return equilibrium(need, tables(problem[1]), worth, fits(problem, tasks), tables(prices), *EXACT)
+def whole_root(square):
+    """The largest integer whose square is at most this, by Newton's method from above."""
+    found = square
+    while found * found > square:
+        found = (found + square // found) // 2
+    return found
 
 
-def listed(numbers):
-    """As text, such as (1/2, 3)."""
-    return "(" + ", ".join(map(str, numbers)) + ")"
+def root(square):
+    """The square root of the square of a rational."""
+    found = F(whole_root(square.numerator), whole_root(square.denominator))
+    assert found * found == square
+    return found
+
+
+def falling(z, alpha):
+    """z^-alpha where that is rational: alpha is a whole number, or half of one and z the square of a rational."""
+    return z**-alpha if alpha == int(alpha) else root(z) ** int(-2 * alpha)
 
 
 def two_equilibria_at_ties(problem, alpha, tasks, prices, other_tasks, other_prices):
-    """Two equilibria of g' = z^-alpha with different totals."""
-    assert game(problem, lambda z: z**-alpha, tasks, prices)
-    assert game(problem, lambda z: z**-alpha, other_tasks, other_prices)
+    """Two equilibria with different totals, for g' = z^-alpha with the alpha of each server."""
+    demands, capacities, _, _ = problem
+    for x, p in ((tasks, prices), (other_tasks, other_prices)):
+        z = virtual_shares(problem, x)
+        worth = {a: falling(share, alpha[a[-1]]) / alone(demands[a[0]], capacities[a[-1]]) for a, share in z.items()}
+        assert equilibrium(arcs(problem), tables(capacities), worth, fits(problem, x), tables(p), *EXACT)
     first, second = (listed(map(sum, x)) for x in (tasks, other_tasks))
     assert first != second
     return {"first": first, "second": second}

@@ -26,7 +26,7 @@ from fairalloc.theorems.claims import claim
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
-from fairalloc.theorems.search.our_cells import known_cases
+from fairalloc.theorems.search.our_cells import known_cases, known_cells
 from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.statement import answers_known, parse_finding, weakest
 from fairalloc.theorems.status import Status
@@ -251,8 +251,9 @@ def test_pages_and_the_matrix_show_it():
     assert "- Of several answers: for all: every answer" in statement_page(STATEMENTS["P.T2.pareto"], record)
     assert "- Of several answers: for the answer of njc-ode\n" in statement_page(STATEMENTS["D.L3"], record)
     assert "Of several answers" not in statement_page(STATEMENTS["K.2.2.drfh.pareto"], record)
-    about = {name: item for name, item in STATEMENTS.items() if item.mechanism in ("ps-dsf", "njc", "drfh") and item.property}
-    found = evidence(about, {name: on_record(item, record, again=False) for name, item in about.items()})
+    statements, findings = known_cells()
+    about = {name: item for name, item in statements.items() if item.mechanism in ("ps-dsf", "njc", "drfh")}
+    found = evidence(about, findings)
     columns = columns_of(about.values(), ())
     cells = cells_of(found, columns, ["pareto", "envy-freeness", "njc"], complete=False)
     marks = {(name, str(column)): cell.symbol + cell.quantifier for (name, column), cell in cells.items()}

@@ -163,6 +163,19 @@ def test_one_property_implies_another():
     assert {cell.symbol for cell in cells.values()} == {""}, "weak sharing incentive is for equal weights"
 
 
+def test_a_case_with_limits_decides_no_cell_but_of_rows_about_them():
+    """The tables are about users without limits; in somebody's own claims the hypotheses say it."""
+    limited = Case(Instance([[1], [1]], [[1]], max_tasks=[1, None]))
+    free = about("njc", "envy-freeness", "Z.2", hypotheses=Hypotheses(unlimited=False, one_server=True))
+    assert only_cell((free, found("refuted", case=limited))).symbol == ""
+    larger = Case(Instance([[1, 1], [1, 1], [1, 1]], [[1, 1]]))
+    beside = about("njc", "envy-freeness", "Z.3")
+    assert only_cell((free, found("refuted", case=limited)), (beside, found("refuted", case=larger))).statement == "Z.3"
+    assert only_cell((replace(free, id="mine"), found("refuted", case=limited))).symbol == "✗"
+    tasks = about("nb", "strategyproofness", hypotheses=Hypotheses(unlimited=False, reports="tasks"))
+    assert only_cell((tasks, found("refuted", case=limited))).symbol == "✗"
+
+
 def test_a_family_takes_what_is_known_of_the_mechanism_that_it_is():
     game = about("alpha-pf-vds", "envy-freeness", hypotheses=Hypotheses(parameters={"alpha": (1, 2, "inf")}))
     fair, bargain = about("ps-dsf", "pareto", "Z.2"), about("nb", "population-monotonicity", "Z.3")
@@ -315,6 +328,10 @@ def test_every_cell_of_the_record_leads_to_its_statement():
     assert marks["envy-freeness", "alpha-pf-vds, alpha < 1"] == "✗"
     assert marks["envy-freeness", "alpha-pf-vds, alpha > 1"] == marks["pareto", "utilitarian"] == "✓"
     assert marks["polynomial-time", "nb"] == "○"
+    families = ("alpha < 1", "alpha > 1", "alpha by server")
+    assert [marks["uniqueness", f"alpha-pf-vds, {family}"] for family in families] == ["✗", "±", "✗"]
+    assert marks["envy-freeness", "njc"] == marks["uniqueness", "njc"] == "✗"
+    assert KNOWN[1][first.cells["envy-freeness", Column("njc")].statement].case.instance.max_tasks.min() == np.inf
 
 
 def test_at_most_fifteen_of_a_hundred_cells_are_open():

@@ -6,6 +6,8 @@ from typing import Any
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.definitions import EXACT, equilibrium
+from fairalloc.theorems.papers.k.marginals import alphas
 from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best
 from fairalloc.theorems.standalone.certificates import by_place, given, least_prices, lexicographic_answer, rounded
 from fairalloc.theorems.standalone.definitions import (
@@ -20,24 +22,25 @@ from fairalloc.theorems.standalone.definitions import (
     of_totals,
     per_server,
     short_of_its_part,
+    tables,
     vertex_equilibrium,
     virtual_shares,
 )
-from fairalloc.theorems.standalone.merit import full_resources
+from fairalloc.theorems.standalone.merit import full_resources, root
 from fairalloc.theorems.standalone.per_server import make_of_ps_dsf
 
 F = Fraction
 
 
-def priced(instance: Instance, tasks: Any, alpha: int, B: Any = 0) -> Any:
-    """The prices of an equilibrium by server and resource, for g' = z^-alpha + B / z."""
+def priced(instance: Instance, tasks: Any, alphas: Any, B: Any = 0) -> Any:
+    """The prices of an equilibrium by server and resource, for g_i' = z^-alpha_i + B / z."""
     problem = given(Case(instance))["problem"]
     z, found = virtual_shares(problem, tasks), []
     for i, capacity in enumerate(problem[1]):
         needs: list[Fraction | None] = []
         for n, d in enumerate(problem[0]):
             share = z.get((n, i, i))
-            needs.append(None if share is None else (share**-alpha + B / share) / alone(d, capacity))
+            needs.append(None if share is None else (falling(share, alphas[i]) + B / share) / alone(d, capacity))
         found.append(least_prices(problem[0], needs, capacity))
     return found
 
@@ -45,13 +48,13 @@ def priced(instance: Instance, tasks: Any, alpha: int, B: Any = 0) -> Any:
 def make_simple_equilibrium(case: Case, alpha: int) -> dict[str, Any]:
     """The solver's answer where simple fractions are the answer; its prices."""
     tasks = rounded(case.instance, "alpha-pf-vds", alpha=alpha)
-    return {"tasks": tasks, "prices": priced(case.instance, tasks, alpha)}
+    return {"tasks": tasks, "prices": priced(case.instance, tasks, [alpha] * case.instance.K)}
 
 
 def nash(instance: Instance) -> dict[str, Any]:
     """The rational Nash bargain of users with one demand vector in one pool, with its prices: the game for alpha = 1."""
     tasks = rounded(instance, "nb")
-    return {"tasks": tasks, "prices": priced(instance, tasks, 1)}
+    return {"tasks": tasks, "prices": priced(instance, tasks, [1] * instance.K)}
 
 
 # ---- Nash bargaining ------------------------------------------------------------------------------------------------------
@@ -136,16 +139,25 @@ def equilibrium_below_1_with_envy(problem: Any, alpha: Any, x: Any, bounds: Any)
 
 
 def make_two_points(case: Case) -> dict[str, Any]:
-    """Both points with their prices."""
+    """Alpha of each server, and both points with their prices."""
     tasks, other = given(case)["points"]
-    prices = [priced(case.instance, x, int(case.parameters["alpha"])) for x in (tasks, other)]
-    return {"tasks": tasks, "other_tasks": other, "prices": prices[0], "other_prices": prices[1]}
+    alpha = [F(v) for v in alphas(case)[: case.instance.K]]
+    prices = [priced(case.instance, x, alpha) for x in (tasks, other)]
+    return {"alpha": alpha, "tasks": tasks, "other_tasks": other, "prices": prices[0], "other_prices": prices[1]}
 
 
-def two_equilibria_at_ties(problem: Any, alpha: int, tasks: Any, prices: Any, other_tasks: Any, other_prices: Any) -> Any:
-    """Two equilibria of g' = z^-alpha with different totals."""
-    assert game(problem, lambda z: z**-alpha, tasks, prices)
-    assert game(problem, lambda z: z**-alpha, other_tasks, other_prices)
+def falling(z: Any, alpha: Any) -> Any:
+    """z^-alpha where that is rational: alpha is a whole number, or half of one and z the square of a rational."""
+    return z**-alpha if alpha == int(alpha) else root(z) ** int(-2 * alpha)
+
+
+def two_equilibria_at_ties(problem: Any, alpha: Any, tasks: Any, prices: Any, other_tasks: Any, other_prices: Any) -> Any:
+    """Two equilibria with different totals, for g' = z^-alpha with the alpha of each server."""
+    demands, capacities, _, _ = problem
+    for x, p in ((tasks, prices), (other_tasks, other_prices)):
+        z = virtual_shares(problem, x)
+        worth = {a: falling(share, alpha[a[-1]]) / alone(demands[a[0]], capacities[a[-1]]) for a, share in z.items()}
+        assert equilibrium(arcs(problem), tables(capacities), worth, fits(problem, x), tables(p), *EXACT)
     first, second = (listed(map(sum, x)) for x in (tasks, other_tasks))
     assert first != second
     return {"first": first, "second": second}
@@ -157,7 +169,8 @@ def make_two_equilibria(case: Case) -> dict[str, Any]:
     made: dict[str, Any] = {"B": pair.B}
     for k, each in enumerate(pair.solutions):
         tasks = by_place(case.instance, exact_tasks(case, each))
-        made |= {("tasks", "other_tasks")[k]: tasks, ("prices", "other_prices")[k]: priced(case.instance, tasks, alpha, pair.B)}
+        prices = priced(case.instance, tasks, [alpha] * case.instance.K, pair.B)
+        made |= {("tasks", "other_tasks")[k]: tasks, ("prices", "other_prices")[k]: prices}
     return made
 
 

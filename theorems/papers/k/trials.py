@@ -51,6 +51,20 @@ TIED = Case(
 )
 """Two users who are mirror images, as the servers are: 4 x + y <= 8 and x + 4 y <= 4 at server 1, where gamma is 2 and 1."""
 
+TIED_BELOW = Case(
+    Instance([[1, 1, 1], [1, 2, 6]], [[1, 2, 6], [1, 1, "3/2"]]),
+    points=((F(0), F(1), F(1), F(0)), tuple(F(v, 1024) for v in (189, 772, 835, 126))),
+    parameters={"alpha": F(1, 2)},
+)
+"""gamma is 1 for all but user 2 at server 2, where it is 1/4; totals are 1, or (31/32)^2."""
+
+TIED_MIXED = Case(
+    Instance([[1, 1, 4], [1, 4, 1]], [[2, 8, 8], [3, 8, 4]]),
+    points=((F(2), F(0), F(0), F(2)), (F(5, 3), F(8, 15), F(1, 3), F(28, 15))),
+    parameters={"alpha": (1, 3, 2)},
+)
+"""gamma is 2 for all but user 1 at server 2, where it is 1; totals are 2, or 11/5."""
+
 
 # ---- 2.2 and 2.3 ----------------------------------------------------------------------------------------------------
 
@@ -122,6 +136,8 @@ def _almost_proportional(case: Case) -> Verdict:
 cases: dict[str, Case] = {
     "alike": formulas.ALIKE,
     "tied": TIED,
+    "tied-below": TIED_BELOW,
+    "tied-mixed": TIED_MIXED,
     "lemma-3": directions.LEMMA_3,
     "lemma-4": directions.LEMMA_4,
     "run": directions.RUN,
@@ -164,6 +180,7 @@ trials: dict[str, Routes] = {
     "K.T6": once(problem_3.stationary),
     "K.4.4.bounded": once(checked("K.4.4.bounded")),
     **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
+    **{name: once(checked(name)) for name in ("K.3.4.ties.below", "K.3.4.ties.mixed")},
     "K.T7": once(
         game.missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")
     ),
