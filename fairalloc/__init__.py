@@ -51,11 +51,10 @@ if TYPE_CHECKING:
     from fairalloc.solvers.model_page import ModelPage, show
     from fairalloc.theorems.cases import Case
     from fairalloc.theorems.checkers.own import claim_properties
-    from fairalloc.theorems.claims import Claim, ClaimResult, claim
+    from fairalloc.theorems.claims import Claim, ClaimResult, claim, property_matrix
     from fairalloc.theorems.conflict import Conflict, conflict
     from fairalloc.theorems.hypotheses import Hypotheses
     from fairalloc.theorems.matrix import Matrix
-    from fairalloc.theorems.own_matrix import property_matrix
 
 __version__ = "0.2.0"
 

@@ -25,11 +25,10 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import others_changed
-from fairalloc.theorems.checkers.convergence import arcs_of_servers
-from fairalloc.theorems.checkers.game import solved
+from fairalloc.theorems.checkers.game import arcs_of_servers, solved
 from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.formulas import EPSILON, pairs
-from fairalloc.theorems.papers.k.marginals import alphas
+from fairalloc.theorems.papers.k.problem_3 import alphas
 
 NEAR = 1e-7
 STEPS = 24

@@ -23,7 +23,7 @@ from fairalloc.solvers.game.session import ServerArrays, servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import others_changed
 from fairalloc.theorems.checkers.game import shares
-from fairalloc.theorems.papers.p import sentences
+from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.p.algorithm_1 import MOST_ROUNDS, ROUNDS
 
 F = Fraction
@@ -243,7 +243,7 @@ def by_programs(check: Callable[[Case], Verdict]) -> Callable[[Case], Verdict]:
 
     def second(case: Case) -> Verdict:
         somebody = lambda h: any(raised_by_program(h, n) for n in range(h.instance.N))  # noqa: E731
-        with patch.object(sentences, "can_rise", somebody):
+        with patch.object(claims_p, "can_rise", somebody):
             return check(case)
 
     return second
@@ -257,8 +257,8 @@ SECOND = {
     "P.A1.later": kept_by_later_servers,
     "P.A1.increase": increase_in_floats,
     "P.III-D.local": local_in_floats,
-    "P.T1": by_programs(sentences.definition),
-    "P.II-A.max-min": by_programs(sentences.max_min),
+    "P.T1": by_programs(claims_p.definition),
+    "P.II-A.max-min": by_programs(claims_p.max_min),
     "P.II-A.utilization": utilisation_by_program,
 }
 """Of what one exact route tries and confirms, by statement."""

@@ -24,7 +24,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.z import extensions, printed_mechanisms, simplex_demands
+from fairalloc.theorems.papers.z import printed_mechanisms, simplex_demands, utilities
 from fairalloc.theorems.papers.z.trials import trials
 from fairalloc.theorems.papers.z.utilities import pivots_of, utilities_of
 
@@ -148,10 +148,9 @@ def step_of_theorem_1(name: str) -> Callable[[Case], Verdict]:
 
 def midpoint(case: Case) -> Verdict:
     """In the mean nobody who differs has less than the least of their utilities; for f(c) = sum of log(1 + c_r)."""
-    first, second, different = extensions.taken(case)
+    first, second, different = utilities.taken(case)
     u, v, middle = (
-        [float(np.log1p(np.array(c, dtype=float)).sum()) for c in part]
-        for part in (first, second, extensions.mean(first, second))
+        [float(np.log1p(np.array(c, dtype=float)).sum()) for c in part] for part in (first, second, utilities.mean(first, second))
     )
     least = min(min(u[n], v[n]) for n in different)
     return decided((least - min(middle[n] for n in different)) / max(*u, *v), "the least utility falls")

@@ -36,8 +36,7 @@ from fairalloc.models.tables import printable
 from fairalloc.runs.objects import folders_of_files, is_loaded
 from fairalloc.solvers import METHODS, solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.own import is_registered, judge_of
-from fairalloc.theorems.terms import ClaimTerms
+from fairalloc.theorems.checkers.own import ClaimTerms, is_registered, judge_of
 
 SCRIPT = "__main__"
 

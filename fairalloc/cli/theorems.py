@@ -23,13 +23,12 @@ from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
 from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.theorems.certificates.store import checked, hash_of, index
 from fairalloc.theorems.certificates.written import PROOF_FORMS, proof_texts
-from fairalloc.theorems.checkers.own import claim_properties
-from fairalloc.theorems.claims import Claim
+from fairalloc.theorems.checkers.own import ClaimTerms, claim_properties, claims_in, statements_in
+from fairalloc.theorems.claims import Claim, property_matrix
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.coverage import CLASSES, Row, by_sentence, counts, read_paper, read_table, sentence_hash, sentences, spans
 from fairalloc.theorems.matrix import printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.numbers import known_numbers, numbers_table
-from fairalloc.theorems.own_matrix import property_matrix
 from fairalloc.theorems.registry import MISPRINT, PAPERS, Misprint, all_statements, misprints
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.our_cells import cell_statements, known_cells
@@ -37,7 +36,6 @@ from fairalloc.theorems.search.witnesses import changes, everything, kept_witnes
 from fairalloc.theorems.smt.record import document, keep, kept_proofs, machine_line
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import READINGS, Status, with_reading
-from fairalloc.theorems.terms import ClaimTerms, claims_in, statements_in
 from fairalloc.theorems.titles import shortened
 
 T = TypeVar("T")

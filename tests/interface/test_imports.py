@@ -127,7 +127,6 @@ PARTS = {
             "claims",
             "axioms",
             "conflict",
-            "own_matrix",
             "pages",
             "exported",
         ),

@@ -14,7 +14,7 @@ from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.certificates import check_certificate as checker
 from fairalloc.theorems.certificates.find import CertificateSearch, certified
-from fairalloc.theorems.certificates.lemmas import lemmas
+from fairalloc.theorems.certificates.leaf import lemmas
 from fairalloc.theorems.certificates.renew import differing
 from fairalloc.theorems.certificates.store import checked, document, hash_of, index, stored
 from fairalloc.theorems.certificates.text import text, text_of

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import fairalloc as fa
+from fairalloc.theorems.checkers.own import claims_in
 from fairalloc.theorems.code import defined, witness_code
-from fairalloc.theorems.terms import claims_in
 
 SCRIPT = '''
 import sys

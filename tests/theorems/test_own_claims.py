@@ -18,6 +18,7 @@ from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.checkers import own
+from fairalloc.theorems.checkers.own import statements_of
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses, hypothesis_words
 from fairalloc.theorems.registry import all_statements
@@ -25,7 +26,6 @@ from fairalloc.theorems.search import laboratory, sought
 from fairalloc.theorems.search import search as engine
 from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.status import FLOATING_POINT
-from fairalloc.theorems.terms import statements_of
 
 
 class MostTasks(fa.Mechanism):

@@ -13,9 +13,8 @@ from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements, statement
 from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.smt.claims import questions
-from fairalloc.theorems.smt.game import GameFormulas
+from fairalloc.theorems.smt.game import GameFormulas, MeritFormulas
 from fairalloc.theorems.smt.leximin import TaskFormulas
-from fairalloc.theorems.smt.merit import MeritFormulas
 from fairalloc.theorems.smt.patterns import InstancePattern, patterns
 from fairalloc.theorems.smt.prove import prove
 from fairalloc.theorems.smt.reals import Question, ask, real

@@ -20,8 +20,7 @@ import z3
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.theorems.certificates.check_certificate import facts_of, inserted, plus, times
-from fairalloc.theorems.certificates.leaf import Fact, leaf
-from fairalloc.theorems.certificates.lemmas import lemmas
+from fairalloc.theorems.certificates.leaf import Fact, leaf, lemmas
 from fairalloc.theorems.certificates.store import Text, document, hash_of, stored
 from fairalloc.theorems.certificates.text import text_of
 from fairalloc.theorems.smt.patterns import Size

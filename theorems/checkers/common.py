@@ -76,6 +76,13 @@ def maximum_worth(h: Holdings, worth: Any, floors: Any) -> Any:
     return best.value
 
 
+def most_of(h: Holdings, n: int, floors: Any) -> Any:
+    """The most that user n can run, in parts of what it runs alone, while all have at least these floors (N,)."""
+    only = h.zeros(h.instance.N)
+    only[n] = 1 / h.alone[n]
+    return maximum_worth(h, only, floors * (1 if h.exact else 1 - 1e-9))
+
+
 def optimum(cost: Sequence[Any], rows: Sequence[Any], sides: Sequence[Any]) -> Any:
     """Max cost z  over rows z <= sides and z >= 0, in rationals; NotApplicable where the program is not solved."""
     best = exact_maximum(cost, rows, sides)
@@ -138,12 +145,8 @@ def leximin_in(unit: Callable[[Instance], Sequence[Any]], case: Case, answer: An
     """
     h = holdings_of(answer(case.reported))
     rate = h.array(list(unit(h.instance))) / h.weights
-    v, slack = rate * h.tasks, 1 if h.exact else 1 - 1e-9
-    gains = []
-    for n in range(h.instance.N):
-        only = h.zeros(h.instance.N)
-        only[n] = 1 / h.alone[n]
-        gains.append(maximum_worth(h, only, np.minimum(v, v[n]) / rate * slack) - h.tasks[n] / h.alone[n])
+    v = rate * h.tasks
+    gains = [most_of(h, n, np.minimum(v, v[n]) / rate) - h.tasks[n] / h.alone[n] for n in range(h.instance.N)]
     n = int(np.argmax([float(g) for g in gains]))
     user, tasks = h.instance.users[n], float(h.tasks[n])
     sentence = f"user {user!r} runs {tasks:.6g} tasks and can gain while nobody falls below what it has"

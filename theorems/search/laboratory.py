@@ -17,13 +17,13 @@ from fairalloc.models.errors import InstanceError, fault
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.solvers.running.time_limits import be_watched
 from fairalloc.theorems.cases import parse_case
+from fairalloc.theorems.checkers.own import statements_in
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
 from fairalloc.theorems.search.witnesses import FindingStore, Witness, packaged, witnesses_of
 from fairalloc.theorems.statement import FAILED, Finding, Statement, parse_finding
 from fairalloc.theorems.status import Status
-from fairalloc.theorems.terms import statements_in
 
 GRACE = 60.0
 """Seconds beyond three times its share after which a process is ended: exact arithmetic on a case cannot be interrupted."""

@@ -16,10 +16,9 @@ import z3
 
 from fairalloc.models.errors import NotApplicable
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.smt.game import GameFormulas
+from fairalloc.theorems.smt.game import GameFormulas, MeritFormulas
 from fairalloc.theorems.smt.leximin import LeximinFormulas, TaskFormulas, layers
 from fairalloc.theorems.smt.market import MarketFormulas
-from fairalloc.theorems.smt.merit import MeritFormulas
 from fairalloc.theorems.smt.patterns import InstancePattern, Size, patterns, report_patterns, subsets
 from fairalloc.theorems.smt.reals import Question, Term
 from fairalloc.theorems.smt.record import WITHOUT_FORMULAS

@@ -7,7 +7,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.definitions import EXACT, equilibrium
-from fairalloc.theorems.papers.k.marginals import alphas
+from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best
 from fairalloc.theorems.standalone.certificates import by_place, given, least_prices, lexicographic_answer, rounded
 from fairalloc.theorems.standalone.definitions import (
@@ -51,19 +51,13 @@ def make_simple_equilibrium(case: Case, alpha: int) -> dict[str, Any]:
     return {"tasks": tasks, "prices": priced(case.instance, tasks, [alpha] * case.instance.K)}
 
 
-def nash(instance: Instance) -> dict[str, Any]:
-    """The rational Nash bargain of users with one demand vector in one pool, with its prices: the game for alpha = 1."""
-    tasks = rounded(instance, "nb")
-    return {"tasks": tasks, "prices": priced(instance, tasks, [1] * instance.K)}
-
-
 # ---- Nash bargaining ------------------------------------------------------------------------------------------------------
 
 
 def make_nash_for_both(case: Case) -> dict[str, Any]:
-    """The Nash bargain for the truth and for the reported demands."""
-    after = nash(case.reported)
-    return nash(case.instance) | {"tasks_after": after["tasks"], "prices_after": after["prices"]}
+    """The Nash bargain, which is the game for alpha = 1, for the truth and for the reported demands."""
+    after = make_simple_equilibrium(Case(case.reported), 1)
+    return make_simple_equilibrium(case, 1) | {"tasks_after": after["tasks"], "prices_after": after["prices"]}
 
 
 def nash_misreport(
@@ -79,7 +73,7 @@ def nash_misreport(
 
 def make_nash_and_lmmf(case: Case) -> dict[str, Any]:
     """The Nash bargain and LMMF."""
-    return nash(case.instance) | {"better": lexicographic_answer(case.instance, "lmmf")["tasks"]}
+    return make_simple_equilibrium(case, 1) | {"better": lexicographic_answer(case.instance, "lmmf")["tasks"]}
 
 
 def nash_bargain_that_is_not_lmmf(problem: Any, tasks: Any, prices: Any, better: Any) -> Any:

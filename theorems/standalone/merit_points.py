@@ -7,8 +7,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.directions import numbers
-from fairalloc.theorems.papers.k.marginals import alphas, totals
-from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
+from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint, alphas, totals
 from fairalloc.theorems.standalone.certificates import given
 from fairalloc.theorems.standalone.definitions import alone, fits, listed
 from fairalloc.theorems.standalone.merit import dot, full_resources, merit_gradient, no_descent, price_moves, whole_root

@@ -7,7 +7,7 @@ from typing import Any
 
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.convergence import vertices
+from fairalloc.theorems.checkers.game import vertices
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_each_server
 from fairalloc.theorems.standalone.certificates import by_place, given
 from fairalloc.theorems.standalone.definitions import alone, arcs, drf_per_server, fits, virtual_shares, whole_tasks

@@ -26,7 +26,7 @@ from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers import convergence
+from fairalloc.theorems.checkers import game
 from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.papers.d import allocations as allocations_d
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
@@ -305,13 +305,13 @@ def test_utilities_and_their_slopes_are_enclosed_for_each_alpha(alpha):
 def test_a_point_that_is_no_equilibrium_leaves_something(alpha, monkeypatch):
     case = Case(example("khamse-fig3").instance, parameters={"alpha": alpha})
     assert seen("K.3.1.existence", case) == (True, True)
-    x = convergence.rational(case.instance, solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha).x)
-    low, high = convergence.gain_left(case.instance, x, case.parameters)
+    x = game.rational(case.instance, solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha).x)
+    low, high = game.gain_left(case.instance, x, case.parameters)
     assert 0 <= low <= high < 1e-6
-    low, high = convergence.gain_left(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
+    low, high = game.gain_left(case.instance, tuple(v * F(9, 10) for v in x), case.parameters)
     assert 0.09 < low <= high < (0.4 if alpha == "inf" else 0.11)  # of P's gap, what is free by what a user runs
     monkeypatch.setattr(problem_1, "solve", scaled(0.9))
-    monkeypatch.setattr(problem_1, "exact_levels", convergence.rational)
+    monkeypatch.setattr(problem_1, "exact_levels", game.rational)
     monkeypatch.setattr(k_in_floats, "solve", scaled(0.9))
     assert seen("K.3.1.existence", case) == (None, None), "existence is not refuted by a point"
 
@@ -335,7 +335,7 @@ def test_steps_that_add_up_to_too_little():
 def test_a_run_that_ends_elsewhere_is_seen(name, monkeypatch):
     case = Case(Instance([[1, 2], [2, 1]], [[6, 6]]), parameters={"alpha": 2} if name.startswith("K") else {})
     assert seen(name, case) == (True, True)
-    monkeypatch.setattr(convergence, "solve", scaled(0.9))
+    monkeypatch.setattr(game, "solve", scaled(0.9))
     assert seen(name, case) == (False, False)
 
 
@@ -518,11 +518,9 @@ def test_vertices_have_the_optima_of_linear_programs():
 
     for case in samples(STATEMENTS["K.5.1.eligible"], 20):
         matrix = case.instance.arcs.load.tocsr()
-        for here in convergence.arcs_of_servers(case.instance):
+        for here in game.arcs_of_servers(case.instance):
             worth = np.random.default_rng(0).random(len(here))
-            best = max(
-                sum(w * float(v) for w, v in zip(worth, y, strict=True)) for y in convergence.vertices(case.instance, here)
-            )
+            best = max(sum(w * float(v) for w, v in zip(worth, y, strict=True)) for y in game.vertices(case.instance, here))
             assert best == pytest.approx(maximum(worth, matrix[:, here], np.ones(matrix.shape[0]), False).value, rel=SHARES)
 
 
@@ -576,10 +574,10 @@ def test_along_an_edge_tasks_rise_together():
     x, y = TWO.points
     for part in (F(1, 3), F(1, 2)):
         between = tuple(a + part * (b - a) for a, b in zip(x, y, strict=True))
-        assert convergence.gain_left(TWO.instance, between, TWO.parameters) == (0, 0)
+        assert game.gain_left(TWO.instance, between, TWO.parameters) == (0, 0)
     assert exact_arcs(TWO.instance).tasks(y) == (F(12, 5), F(12, 5))
     one_end = (*x[:1], *y[1:2], *x[2:])
-    assert convergence.gain_left(TWO.instance, one_end, TWO.parameters)[0] > 0, "one server alone leaves the ratio"
+    assert game.gain_left(TWO.instance, one_end, TWO.parameters)[0] > 0, "one server alone leaves the ratio"
 
 
 def test_the_induction_of_p_fails_where_somebody_may_use_one_server_alone():

@@ -15,8 +15,8 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k import formulas as of_k
 from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
 from fairalloc.theorems.papers.k.surds import Surd
-from fairalloc.theorems.papers.p import sentences as of_p
 from fairalloc.theorems.papers.p import trials as claims_p
+from fairalloc.theorems.papers.p import trials as of_p
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals
 from fairalloc.theorems.papers.w import trials as claims_w
 from fairalloc.theorems.registry import all_statements

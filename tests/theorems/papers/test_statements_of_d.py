@@ -15,9 +15,10 @@ from fairalloc.models.examples.published import example
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.d import allocations, examples, regions, trajectories
+from fairalloc.theorems.papers.d import allocations, regions, trajectories
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, complaint, data, domain_vertices
 from fairalloc.theorems.papers.d.trajectories import along, inside
+from fairalloc.theorems.papers.d.trials import rationals
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
 
@@ -97,16 +98,16 @@ SMALL = Instance([["1/10"], [1]], [[1]], max_tasks=[1, 1])
 )
 def test_margins_can_fail(gap, instance, right, wrong):
     d = data(Case(instance))
-    assert not gap(d, examples.rationals(*right))[0] > 0
+    assert not gap(d, rationals(*right))[0] > 0
     if wrong is not None:
-        margin, words = gap(d, examples.rationals(*wrong))
+        margin, words = gap(d, rationals(*wrong))
         assert margin > 0
         assert words
 
 
 def test_a_resource_that_is_not_dominant_for_all_is_seen():
     d = data(Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])))
-    assert allocations.common_bottleneck(d, examples.rationals("2/3", "2/3"))[0] > 0
+    assert allocations.common_bottleneck(d, rationals("2/3", "2/3"))[0] > 0
 
 
 def test_the_matrix_of_13_is_what_power_series_give():

@@ -24,7 +24,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import common as judges
 from fairalloc.theorems.checkers.trials import Routes, property_judge
 from fairalloc.theorems.papers.w import trials as claims_w
-from fairalloc.theorems.papers.z import extensions, printed_mechanisms, simplex_demands, utilities
+from fairalloc.theorems.papers.z import printed_mechanisms, simplex_demands, utilities
 from fairalloc.theorems.papers.z import trials as claims_z
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
@@ -183,13 +183,13 @@ def test_violations_of_the_lemmas_are_seen():
 def test_utilities_of_what_tasks_take(monkeypatch):
     """f_n(c) = p_n . c: one way of one user is worth p . d. With a convex f the mean of two allocations is no better."""
     instance = Instance([[[1, 0], [0, 2]], [[1, 1]]], [[2, 2]])
-    assert extensions._valued(instance, different=False).exact.demands == (((1, 0), (0, F(1, 2))), ((F(1, 3), F(1, 3)),))
-    assert extensions._valued(instance, different=True).exact.demands[1] == ((F(1, 4), F(1, 4)),)
+    assert utilities._valued(instance, different=False).exact.demands == (((1, 0), (0, F(1, 2))), ((F(1, 3), F(1, 3)),))
+    assert utilities._valued(instance, different=True).exact.demands[1] == ((F(1, 4), F(1, 4)),)
     two = Case(Instance([[1], [1]], [[1]]), points=((F(1), F(0)), (F(0), F(1))))
     unique = STATEMENTS["Z.VI.unique"]
     assert z_in_floats.midpoint(two).holds
     assert unique.confirm(two).holds
-    monkeypatch.setattr(extensions, "mean", lambda first, second: [(a + b) / 8 for a, b in zip(first, second, strict=True)])
+    monkeypatch.setattr(utilities, "mean", lambda first, second: [(a + b) / 8 for a, b in zip(first, second, strict=True)])
     three = replace(two, points=((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4))))
     assert not z_in_floats.midpoint(three).holds
     assert not unique.confirm(three).holds
@@ -198,7 +198,7 @@ def test_utilities_of_what_tasks_take(monkeypatch):
 def test_a_shared_f_leaves_no_envy_and_another_does():
     case = Case(Instance([[1, 0], [1, 1]], [[1, 1]]))
     unfair = exactly(F(1, 10), F(9, 10))
-    assert not partial(extensions.linear, property_judge("envy-freeness"), False)(case, unfair).holds
+    assert not partial(utilities.linear, property_judge("envy-freeness"), False)(case, unfair).holds
     assert STATEMENTS["Z.VI.EF.common"].confirm(case).holds
 
 
@@ -304,15 +304,15 @@ def test_levels_that_are_not_those_of_the_linear_programs_are_seen():
 def test_results_for_other_utilities_are_seen_to_fail(monkeypatch):
     """With f_1(c) = c_1 + 2 c_2 and f_2(c) = 3 c_1 + c_2; a capacity that is split by tasks is not split by f."""
     case = Case(Instance([[1, 0], [1, 0]], [[1, 1]]))
-    pareto = partial(extensions.linear, property_judge("pareto"), True)
-    leximin = partial(extensions.linear, judges.leximin, True)
+    pareto = partial(utilities.linear, property_judge("pareto"), True)
+    leximin = partial(utilities.linear, judges.leximin, True)
     assert pareto(case, exactly(F(1, 2), F(3, 2))).holds
     assert not pareto(case, exactly(F(1, 2), F(1, 2))).holds
     assert leximin(case, exactly(F(3, 4), F(3, 4))).holds
     assert not leximin(case, exactly(F(1, 2), F(3, 2))).holds
     counted = []
-    monkeypatch.setattr(extensions, "few_rounds", lambda name: Routes(counted.append, counted.append))
-    routes = extensions.valued_rounds()
+    monkeypatch.setattr(utilities, "few_rounds", lambda name: Routes(counted.append, counted.append))
+    routes = utilities.valued_rounds()
     routes.trial(case)
     routes.confirm(case)
     assert [one.instance.exact.demands for one in counted] == [(((1, 0),), ((F(1, 3), 0),))] * 2

@@ -1,22 +1,197 @@
-"""How the claims of D (no justified complaints) in statements.toml are tried and confirmed, by their ids."""
+"""How the claims of D (no justified complaints) in statements.toml are tried and confirmed, by their ids; printed examples by
+assertions of what must be so.
+"""
 
+from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
+from itertools import combinations
+from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
+from fairalloc.formulations.njc import Requests
+from fairalloc.models.exact.rationals import Rationals, asset_share
 from fairalloc.models.instance import Instance
+from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.checked import checked
+from fairalloc.theorems.checkers.checked import asserted, checked
 from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.trials import Routes, once
-from fairalloc.theorems.papers.d import allocations, examples, regions, trajectories
-from fairalloc.theorems.papers.d.complaints import compared_with_drf, for_every, of_data
-from fairalloc.theorems.papers.d.examples import printed
+from fairalloc.theorems.papers.d import allocations, regions, trajectories
+from fairalloc.theorems.papers.d.complaints import (
+    ONE,
+    ZERO,
+    all_fair,
+    compared_with_drf,
+    complaint,
+    data,
+    for_every,
+    full,
+    of_data,
+)
+from fairalloc.theorems.papers.d.regions import reduced
 from fairalloc.theorems.papers.d.trajectories import at_points, integrated, on_trajectories
+
+F = Fraction
+
+
+def printed(check: Callable[[Requests, list[Rationals]], None]) -> Routes:
+    """A printed example and all its NJC allocations."""
+    return once(asserted(lambda case: check(data(case), all_fair(data(case)))))
+
+
+def rationals(*values: Any) -> Rationals:
+    """Rationals."""
+    return tuple(Fraction(v) for v in values)
+
+
+def held(d: Requests, x: Rationals) -> list[Rationals]:
+    """What each user has of each resource."""
+    return [tuple(v * part.get(j, ZERO) for j in range(d.R)) for v, part in zip(x, d.parts, strict=True)]
+
+
+def drf_of(d: Requests) -> Rationals:
+    """The DRF allocation in fractions of requests, exactly."""
+    demands, ones = held(d, (ONE,) * len(d.parts)), [ONE] * len(d.parts)
+    tasks = solve(Instance(demands, [[ONE] * d.R], max_tasks=ones, weights=d.entitlement), "drf", "exact").tasks_exact
+    assert tasks is not None, "the method 'exact' gives rationals"
+    return tuple(tasks)
+
+
+def middle(count: int) -> Instance:
+    """D 4's counter-example on utilisation with so many "middle" resources; it is printed with two."""
+    return Instance([["1/2", *[0] * count, 1], [1, *[1] * count, 0]], [[1] * (count + 2)], max_tasks=[1, 1])
+
+
+def greedy_steps(d: Requests, found: list[Rationals]) -> None:
+    """D 3: who gives way to whom."""
+    second = rationals(1, "2/3", 0)
+    two = Requests(d.parts[:2], d.entitlement[:2], d.unit[:2], d.R)
+    enough = [j for j, r in d.parts[1].items() if F(2, 3) * r >= d.entitlement[1]]
+    assert max(d.loads(rationals(1, 0, 0))) <= 1, "at (1, 0, 0) user 1 has all it asks for"
+    assert full(d, second) == [2], "with x_1 = 1 resource 3 is full at x_2 = 2/3"
+    assert max(d.loads(second)) == 1
+    assert enough == [1], "at (1, 2/3, 0) user 2 has its entitlement of resource 2 alone"
+    assert complaint(two, second[:2]) > 0, "at (1, 2/3) user 2 complains"
+    assert complaint(two, rationals("3/4", 1)) == 0, "at (3/4, 1, 0) neither of users 1 and 2 complains"
+    assert found, "a solution for all three exists"
+
+
+def counting(d: Requests, _: list[Rationals]) -> None:
+    """D 4: 64 %, 37 % and 20 %."""
+    ((share, *_rest),) = shares = held(d, (ONE,))
+    assert asset_share(Instance(shares, [[1, 1, 1]]))[0] / 3 == F(64, 300), "the asset share is 64/300"
+    assert max(shares[0]) == F(37, 100), "the dominant share is 37/100"
+    assert share == F(20, 100), "the share of the cpu is 20/100"
+
+
+def fig2_njc(d: Requests, found: list[Rationals]) -> None:
+    """Fig. 2: (1/3, 2/30), (1/3, 2/30), (1/3, 2/3)."""
+    (x,) = found
+    assert full(d, x) == [0], "resource 1 alone is full"
+    assert held(d, x) == [rationals("1/3", "1/15")] * 2 + [rationals("1/3", "2/3")]
+
+
+def fig2_drf(d: Requests, _: list[Rationals]) -> None:
+    """Fig. 2: (0.4, 0.08), (0.4, 0.08), (0.2, 0.4)."""
+    assert held(d, drf_of(d)) == [rationals("0.4", "0.08")] * 2 + [rationals("0.2", "0.4")]
+
+
+def fig2_utilisation(d: Requests, found: list[Rationals]) -> None:
+    """NJC uses more than DRF, on the average of the resources."""
+    assert sum(d.loads(found[0])) > sum(d.loads(drf_of(d)))
+
+
+def middle_numbers(d: Requests, found: list[Rationals]) -> None:
+    """NJC gives (1/2, 0, 0, 1) and (1/2, 1/2, 1/2, 0), and nothing else; DRF (1/3, 0, 0, 2/3) and (2/3, 2/3, 2/3, 0)."""
+    assert found == [rationals(1, "1/2")]
+    assert full(d, found[0]) == [0, 3], "the first and the last resource are the bottlenecks"
+    assert drf_of(d) == rationals("2/3", "2/3")
+
+
+def middle_not_higher(d: Requests, found: list[Rationals]) -> None:
+    """NJC's utilisation, of one allocation, is not higher than DRF's."""
+    assert len(found) == 1
+    assert sum(d.loads(found[0])) <= sum(d.loads(drf_of(d)))
+
+
+def middle_limits(d: Requests, _: list[Rationals]) -> None:
+    """With m resources the averages are 1/2 + 1/m and 2/3 + 1/(3m)."""
+    ours, other = rationals(1, "1/2"), rationals("2/3", "2/3")
+    assert drf_of(d) == other
+    for count in (3, 2, 10, 50, 250):
+        wide, m = data(Case(middle(count))), count + 2
+        assert drf_of(wide) == other
+        assert complaint(wide, ours) == 0
+        assert [sum(wide.loads(x)) / m for x in (ours, other)] == [F(1, 2) + F(1, m), F(2, 3) + F(1, 3 * m)]
+
+
+def removal(d: Requests, _: list[Rationals]) -> None:
+    """D 5.1: the others are entitled to 0.4 and 0.6, their requests are multiplied by 5/3."""
+    rest = reduced(d, 0)
+    assert rest.entitlement == rationals("2/5", "3/5")
+    assert rest.parts[0][0] == F(5, 3) * d.parts[1][0]
+
+
+def fig3(d: Requests, _: list[Rationals]) -> None:
+    """(2/3, 11/12) uses 13/12 of resource 1."""
+    assert d.loads(rationals("2/3", "11/12"))[0] == F(13, 12)
+
+
+def fig5(d: Requests, found: list[Rationals]) -> None:
+    """2/3 x 0.6 = 0.4 and 2/3 x 0.9 = 0.6."""
+    assert d.loads(rationals("3/5", "9/10")) == (ONE,), "2/3 x 0.6 = 0.4 and 2/3 x 0.9 = 0.6 fill the resource"
+    assert found == [rationals("3/5", "9/10")], "(0.6, 0.9) is the NJC allocation"
+
+
+def fig5_ratios(d: Requests, _: list[Rationals]) -> None:
+    """With a ratio of at least 9/4, either way, one user is granted all, and the other gets more than its entitlement."""
+    for ratio in rationals("9/4", 3, 10, 1000):
+        e = (1 / (1 + ratio), ratio / (1 + ratio))
+        assert all_fair(Requests(d.parts, e, d.unit, d.R)) == [rationals("1/2", 1)]
+        assert all_fair(Requests(d.parts, e[::-1], d.unit, d.R)) == [rationals(1, "1/2")]
+        assert F(1, 2) * F(2, 3) > e[0]
+
+
+def segment(d: Requests, found: list[Rationals]) -> None:
+    """All solutions are (z, 1 - z, 1 - z), 1/2 <= z <= 7/10, and both resources are bottlenecks in all of them."""
+    assert found == [rationals("1/2", "1/2", "1/2"), rationals("7/10", "3/10", "3/10")]
+    for z in rationals("1/2", "17/30", "3/5", "17/25", "7/10"):
+        assert complaint(d, (z, 1 - z, 1 - z)) == 0
+        assert full(d, (z, 1 - z, 1 - z)) == [0, 1]
+
+
+def circle(d: Requests, _: list[Rationals]) -> None:
+    """1/3 for all is a solution with four bottlenecks, and all get more than their entitlement."""
+    x = (F(1, 3),) * 4
+    assert complaint(d, x) == 0
+    assert full(d, x) == [0, 1, 2, 3]
+    assert all(v > e for row, e in zip(held(d, x), d.entitlement, strict=True) for v in row if v)
+
+
+def circle_six(d: Requests, _: list[Rationals]) -> None:
+    """Two users with 1/4 and two with 3/8 are solutions; two resources are bottlenecks, the others are used to 0.875."""
+    for j, i in combinations(range(4), 2):
+        x, others = tuple(F(1, 4) if k in (i, j) else F(3, 8) for k in range(4)), [k for k in range(4) if k not in (i, j)]
+        bottlenecks = [j, i] if (i - j) % 2 == 0 else others
+        assert complaint(d, x) == 0
+        assert full(d, x) == bottlenecks
+        assert [load for k, load in enumerate(d.loads(x)) if k not in bottlenecks] == [F(7, 8)] * 2
+
+
+def circle_best(d: Requests, found: list[Rationals]) -> None:
+    """1/3 for all alone has the highest utilisation."""
+    used = {x: sum(d.loads(x)) for x in found}
+    assert [x for x, value in used.items() if value == max(used.values())] == [(F(1, 3),) * 4]
+
+
+# ---- the claims ------------------------------------------------------------------------------------------------------
+
 
 cases: dict[str, Case] = {
     "s5-3-slopes": Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3])),
     "s4-counting": Case(Instance([["1/5", "7/100", "37/100"]], [[1, 1, 1]], max_tasks=[1])),
-    "s4-utilisation-lower": Case(examples.middle(3)),
+    "s4-utilisation-lower": Case(middle(3)),
     "s5-1-removal": Case(Instance([["2/5"], [1], [1]], [[1]], weights=[5, 2, 3], max_tasks=[1, 1, 1])),
 }
 
@@ -30,7 +205,7 @@ trials: dict[str, Routes] = {
     "D.S3.less-elsewhere": for_every(allocations.less_elsewhere),
     "D.S3.pareto-not-fair": of_data(allocations.serial_is_fair),
     "D.S3.greedy": of_data(allocations.greedy),
-    "D.S3.greedy-numbers": printed(examples.greedy_steps),
+    "D.S3.greedy-numbers": printed(greedy_steps),
     "D.S4.sharing-incentive": for_every(allocations.sharing, convex=True),
     "D.S4.sharing-incentive.step": for_every(allocations.exact_entitlement),
     "D.S4.strategyproof": of_data(partial(allocations.misreporting, False), FOR_SOME, FOR_ALL),
@@ -40,19 +215,19 @@ trials: dict[str, Routes] = {
     "D.S4.envy-free": for_every(allocations.envy),
     "D.S4.envy-free.true": about_mechanism("nb", allocations.market_envy),
     "D.S4.envy-free.step": of_data(allocations.envy_by_imitation),
-    "D.S4.counting": printed(examples.counting),
+    "D.S4.counting": printed(counting),
     "D.S4.drf-bottleneck": compared_with_drf(allocations.drf_meets_a_bottleneck),
-    "D.S4.fig2-njc": printed(examples.fig2_njc),
-    "D.S4.fig2-drf": printed(examples.fig2_drf),
-    "D.S4.fig2-utilisation": printed(examples.fig2_utilisation),
+    "D.S4.fig2-njc": printed(fig2_njc),
+    "D.S4.fig2-drf": printed(fig2_drf),
+    "D.S4.fig2-utilisation": printed(fig2_utilisation),
     "D.S4.same-dominant": compared_with_drf(allocations.same_as_drf),
     "D.S4.same-dominant.true": compared_with_drf(allocations.same_as_drf_if_asked),
     "D.S4.only-bottleneck": for_every(allocations.common_bottleneck),
     "D.S4.utilisation-higher": compared_with_drf(partial(allocations.utilisation, 1)),
     "D.S4.utilisation-lower": compared_with_drf(partial(allocations.utilisation, -1)),
-    "D.S4.utilisation-numbers": printed(examples.middle_numbers),
-    "D.S4.utilisation-printed": printed(examples.middle_not_higher),
-    "D.S4.utilisation-limits": printed(examples.middle_limits),
+    "D.S4.utilisation-numbers": printed(middle_numbers),
+    "D.S4.utilisation-printed": printed(middle_not_higher),
+    "D.S4.utilisation-limits": printed(middle_limits),
     "D.S4.drf-incremental": about_mechanism("drf", allocations.incremental),
     "D.T1": of_data(allocations.existence),
     "D.S5.dummies": of_data(partial(allocations.alike, "x is fair by one of the two only", allocations.fair_with_dummies)),
@@ -63,12 +238,12 @@ trials: dict[str, Routes] = {
     "D.S5.1.renormalised": of_data(regions.renormalised_requests),
     "D.S5.1.all": of_data(regions.entitlements_left),
     "D.S5.1.all.true": of_data(regions.entitlements_left),
-    "D.S5.1.removal": printed(examples.removal),
+    "D.S5.1.removal": printed(removal),
     "D.S5.1.dominated": of_data(regions.dominated_removed),
     "D.S5.1.linear-program": of_data(regions.found_by_linear_programs),
     "D.S5.1.order": of_data(regions.order_of_names),
     "D.S5.1.order.true": of_data(regions.order_of_rows),
-    "D.S5.2.fig3": printed(examples.fig3),
+    "D.S5.2.fig3": printed(fig3),
     "D.S5.2.simplex": of_data(regions.simplex),
     "D.S5.2.boundary": for_every(allocations.on_boundary),
     "D.S5.2.linear": for_every(allocations.linear),
@@ -83,8 +258,8 @@ trials: dict[str, Routes] = {
     "D.S5.3.unique": of_data(partial(allocations.unique, True)),
     "D.S5.3.unique-zero": of_data(partial(allocations.unique, True)),
     "D.S5.3.not-unique": of_data(partial(allocations.unique, False)),
-    "D.S5.3.fig5": printed(examples.fig5),
-    "D.S5.3.fig5-ratios": printed(examples.fig5_ratios),
+    "D.S5.3.fig5": printed(fig5),
+    "D.S5.3.fig5-ratios": printed(fig5_ratios),
     "D.R2": of_data(regions.other_barrier),
     "D.R3": at_points(trajectories.gradient_not_zero),
     "D.E6": at_points(trajectories.gradient),
@@ -101,12 +276,12 @@ trials: dict[str, Routes] = {
     "D.L3": Routes(trajectories.limit_is_fair, trajectories.market_is_fair),
     "D.L3.step": of_data(trajectories.vanishing_numerators),
     "D.S5.4.error": Routes(trajectories.limit_is_fair, trajectories.market_is_fair),
-    "D.S5.5.segment": printed(examples.segment),
+    "D.S5.5.segment": printed(segment),
     "D.S5.5.weights.true": on_trajectories(trajectories.tends_to_the_market, partial(integrated, 1e-5)),
-    "D.S5.5.circle": printed(examples.circle),
-    "D.S5.5.circle-six": printed(examples.circle_six),
+    "D.S5.5.circle": printed(circle),
+    "D.S5.5.circle-six": printed(circle_six),
     "D.S5.5.bottlenecks": of_data(allocations.one_bottleneck_set),
-    "D.S5.5.utilisation": printed(examples.circle_best),
+    "D.S5.5.utilisation": printed(circle_best),
     "D.S6.minimal-gap": of_data(
         partial(allocations.alike, "nobody is promoted and somebody complains, or vice versa", allocations.rests)
     ),

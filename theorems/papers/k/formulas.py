@@ -33,10 +33,9 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs, e
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import holdings_of, optimum, others_changed, verdict_of
-from fairalloc.theorems.checkers.convergence import arcs_of_servers, vertices
+from fairalloc.theorems.checkers.game import arcs_of_servers, vertices
 from fairalloc.theorems.checkers.trials import Answer, exact_verdict, yes_or_no
-from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
-from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint, psi_slope
+from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint, alphas, psi_slope, totals, worths
 from fairalloc.theorems.papers.k.surds import Surd
 from fairalloc.theorems.standalone.merit import dot
 

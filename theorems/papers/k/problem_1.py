@@ -4,7 +4,7 @@ r"""K 3.1, 3.2 and 4.4 at given tasks: existence, Theorem 1, uniqueness by a mar
     (16)           sum_n (y_ni - x_ni) / gamma_ni g_i'(z_ni) <= 0  for all y_i that fit,         z_ni = x_n / (phi_n gamma_ni)
     (22)           g_i'(z) = (A_i / z)^alpha_i + B_i / z
 
-What fits server i is a polytope, so (16) holds iff it holds at each of its vertices (checkers/convergence.py). It needs no price.
+What fits server i is a polytope, so (16) holds iff it holds at each of its vertices (checkers/game.py). It needs no price.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +21,9 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import certified, is_nash_bargain
-from fairalloc.theorems.checkers.convergence import arcs_of_servers, gain_left, rational, vertices
-from fairalloc.theorems.checkers.game import fitted
+from fairalloc.theorems.checkers.game import arcs_of_servers, fitted, gain_left, rational, vertices
 from fairalloc.theorems.checkers.trials import exact_verdict, yes_or_no
-from fairalloc.theorems.papers.k.marginals import totals
+from fairalloc.theorems.papers.k.problem_3 import totals
 from fairalloc.theorems.papers.k.surds import sign
 
 ONE = Fraction(1)

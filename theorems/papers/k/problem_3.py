@@ -19,13 +19,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, exact_arcs, solved
+from fairalloc.models.instance import Instance
+from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import yes_or_no
-from fairalloc.theorems.papers.k.marginals import alphas, totals, worths
 from fairalloc.theorems.papers.k.surds import Surd, root
 
 ZERO = Fraction(0)
@@ -222,3 +224,30 @@ def _named(case: Case, rows: Sequence[int]) -> str:
     """The first of these resources; "no resource" where there is none."""
     i, r = divmod(rows[0], case.instance.R) if rows else (0, 0)
     return f"{case.instance.resources[r]!r} at {case.instance.servers[i]!r}" if rows else "no resource"
+
+
+# ---- what a task is worth at given tasks, for whole alpha_i ----------------------------------------------------------
+
+
+def alphas(case: Case) -> list[Any]:
+    """Alpha of each server."""
+    alpha = case.parameters["alpha"]
+    return list(alpha) if isinstance(alpha, tuple) else [alpha] * case.instance.K
+
+
+def totals(instance: Instance, x: Rationals) -> list[Fraction]:
+    """(A,) the tasks of each arc's user; NotApplicable where a user has none, for g' is not defined there."""
+    arcs = exact_arcs(instance)
+    tasks = arcs.tasks(x)
+    if not all(tasks):
+        raise NotApplicable("a user has no task")
+    return [tasks[n] for n in arcs.user]
+
+
+def worths(
+    instance: Instance, x: Rationals, alpha: Sequence[int], A: Fraction = Fraction(1), B: Fraction = Fraction(0)
+) -> list[tuple[Fraction, Fraction]]:
+    """(A,) both terms of h at tasks x (A,) for alpha of each server; a solution pays their sum for what runs."""
+    arcs, phi = exact_arcs(instance), instance.exact.weights
+    each = zip(arcs.user, instance.arcs.server.tolist(), unit(instance, arcs), totals(instance, x), strict=True)
+    return [((A * one / have) ** int(alpha[i]) * phi[n] / one, B * phi[n] / have) for n, i, one, have in each]

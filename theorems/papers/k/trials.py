@@ -23,7 +23,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import game
 from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import Row, certified, monopoly, printed_numbers, printed_tasks
-from fairalloc.theorems.checkers.convergence import converges
+from fairalloc.theorems.checkers.game import converges
 from fairalloc.theorems.checkers.trials import RATIONAL, Routes, exact_verdict, once
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
 from fairalloc.theorems.papers.k.several_equilibria import two_solutions

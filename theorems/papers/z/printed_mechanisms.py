@@ -16,7 +16,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import holdings_of, maximum_worth, verdict_of
+from fairalloc.theorems.checkers.common import holdings_of, most_of, verdict_of
 from fairalloc.theorems.checkers.trials import Answer, Undecided, exact_verdict, not_decided
 from fairalloc.theorems.papers.z.utilities import bundles_of, utilities_of
 
@@ -35,7 +35,7 @@ def as_printed(case: Case, answer: Answer) -> Verdict:
         level = _next_level(h, levels)
         now = h.array([level if known is None else known for known in levels])
         protected = now if t == 0 else h.array([0 if known is None else known for known in levels])
-        placed = [n for n in range(size) if levels[n] is None and _most(h, n, protected) - level <= same * h.alone[n]]
+        placed = [n for n in range(size) if levels[n] is None and most_of(h, n, protected) - level / h.alone[n] <= same]
         if not placed:
             return verdict_of(h, "terminates", 1, f"round {t + 1} places nobody, at {level} tasks")
         for n in placed:
@@ -51,13 +51,6 @@ def as_printed(case: Case, answer: Answer) -> Verdict:
 def _next_level(h: Holdings, levels: Sequence[Any]) -> Any:
     """The largest equal utility of the users without a level: the least utility of these users in the leximin answer."""
     return min(u for u, known in zip(h.tasks, levels, strict=True) if known is None)
-
-
-def _most(h: Holdings, n: int, floors: Any) -> Any:
-    only = h.zeros(h.instance.N)
-    only[n] = 1 if not h.exact else F(1)
-    slack = 1 if h.exact else 1 - 1e-9
-    return maximum_worth(h, only, floors * slack)
 
 
 def linear_programs(case: Case, answer: Answer) -> Verdict:
