@@ -11,13 +11,25 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models import Instance
 from fairalloc.models.errors import FairallocError
 from fairalloc.solvers import solve
+from fairalloc.theorems import numbers
 from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.cells import FLAT, JOBS
 from fairalloc.theorems.matrix import recorded_matrices
-from fairalloc.theorems.numbers import MOST, QUANTITIES, bound, known_numbers, numbers_table, parsed, ratio_of
-from fairalloc.theorems.search import worst_ratios
+from fairalloc.theorems.numbers import (
+    IRRATIONAL,
+    MOST,
+    QUANTITIES,
+    bound,
+    compared,
+    exact_ratio,
+    known_numbers,
+    numbers_table,
+    parsed,
+    ratio_of,
+    search_numbers,
+    worst_ratio,
+)
 from fairalloc.theorems.search.our_cells import known_cells
-from fairalloc.theorems.search.worst_ratios import IRRATIONAL, compared, exact_ratio, search_numbers, worst_ratio
 
 KNOWN = known_numbers()
 RATIONAL = [one for one in KNOWN if one.case and one.mechanism not in IRRATIONAL]
@@ -81,7 +93,7 @@ def test_cases_that_are_none_are_not_counted_as_searched(monkeypatch):
             raise FairallocError("it is for odd capacities")
         return ratio_of(quantity, case, answer)
 
-    monkeypatch.setattr(worst_ratios, "ratio_of", half)
+    monkeypatch.setattr(numbers, "ratio_of", half)
     odd, even = Case(Instance([[1], [2]], [[7]])), Case(Instance([[1], [2]], [[6]]))
     found = worst_ratio("lmmf", "envy", 40)
     assert 0 < found.searched["cases"] < 40
