@@ -53,12 +53,12 @@ _use = only(*RESOURCES, "offered CPU", "offered memory", "servers", ABLE, drawn=
 
 
 def _table(results: Results) -> Results:
-    """The means alone; the curves over the numbers of slots, which stand with 14 of them, are those of the figure."""
+    """Means, load and who can be served; the curves over the numbers of slots, which stand with 14 of them, are of the figure."""
     there = {words: {k: results[of].numbers for k, of in labels.items() if of in results} for words, labels in READINGS.items()}
     rows = {
         f"{r}, {words}": ([*map(float, of)], [one[r] for one in of.values()]) for r in RESOURCES for words, of in there.items()
     }
-    means = only(*RESOURCES, drawn=())(results)
+    means = only(*RESOURCES, "offered CPU", ABLE, drawn=())(results)
     return {label: TrialResult(one.numbers, rows if label == SLOTS else {}) for label, one in means.items()}
 
 
