@@ -125,7 +125,7 @@ def check_fields(item: Any) -> None:
 
 
 def check_like(name: str, value: Any, default: Any) -> None:
-    """InstanceError where a value is no number, truth value or list, or pair and the like, as a default is; None is a number."""
+    """InstanceError where a value is not of the kind of a default: a number (as None), truth value, list, or tuple of these."""
     rule = _tuple([_kind(one) for one in default]) if isinstance(default, tuple) else _rule(_kind(default))
     if rule is not None and value is not default and not rule.fits(value):
         raise InstanceError(_wrong(name, value, rule))

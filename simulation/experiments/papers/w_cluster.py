@@ -65,7 +65,7 @@ def _table(results: Results) -> Results:
 def _best_of(labels: Mapping[int, str], measured: Measured) -> list[Check]:
     """Of CPU and memory together 14 slots use more than any other number of slots."""
     pairs = ((k, [measured.gaps(labels[14], labels[k], r) for r in RESOURCES]) for k in labels if k != 14)
-    return [Check(f"14 slots less {k}", np.mean(gaps, axis=0), low=0.0) for k, gaps in pairs]
+    return [Check(f"14 less {k} slots, use", np.mean(gaps, axis=0), low=0.0) for k, gaps in pairs]
 
 
 def _ten_numbers(measured: Measured) -> list[Check]:
