@@ -165,7 +165,8 @@ def test_a_claim_about_ps_dsf_has_a_witness_for_all_answers(mine, capsys):
     code, out, _ = exported(capsys, "mine.py:choices", "--trials", "3", "--time-limit", "60s", "--format", "latex")
     assert code == 0
     assert "This is so for all answers of the mechanism." in out
-    assert "By misreporting, user $1$ runs 1.84615 of its tasks instead of 1.83333" in out  # 24 / 13 and 11 / 6
+    more = r"user $1$ runs $\tfrac{1}{78}$ tasks more in its worst allocation than in its best before"  # 24 / 13 - 11 / 6
+    assert f"By misreporting, {more} (this one misreport, in rationals)" in out
     result = fa.claim("PS-DSF is strategyproof", "ps-dsf", "strategyproofness").search(trials=3, time_limit=60)
     assert (result.status, result.verdict.answers) == ("refuted", "for all")
     assert "on record for P.T" in result.sentence
