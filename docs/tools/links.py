@@ -19,7 +19,7 @@ PAGES = {
 }
 """Files and folders of the repository and the pages that stand for them; files in docs/ are pages by their own names."""
 
-CODE = re.compile(r"(^```.*?^```$|`[^`\n]*\]\([^`\n]*`)", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"(^```.*?^```$|(?<!\w)`(?![\s,.;:)])[^`\n]*\]\([^`\n]*`)", re.DOTALL | re.MULTILINE)
 """Fences, and code that shows how a link is written."""
 
 LOCAL = re.compile(r"\[(?P<words>[^\]]*)\]\((?![a-z]+:|#|/)(?P<file>[^)#\s]+)(?P<anchor>#[^)\s]+)?\)")
