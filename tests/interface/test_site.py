@@ -116,6 +116,12 @@ def test_links_to_modules_lead_to_their_texts():
     assert links.led_to_pages("[a](../TEMPLATE.py)", "docs/guides") == "{download}`a </TEMPLATE.py>`"
 
 
+@pytest.mark.parametrize("before", ["`study` of", "`f()` in", "`f()`, then", "`f()`."])
+def test_a_link_between_two_code_spans_of_a_line_is_no_code(before):
+    text = links.led_to_pages(f"{before} [study.py](../../simulation/study.py), for `run`", "docs/guides")
+    assert text == f"{before} {{py:mod}}`study.py <fairalloc.simulation.study>`, for `run`"
+
+
 def test_an_index_has_the_pages_that_it_leads_to():
     made = tool("assemble").contents("[a](/guides/b.md) [c](/guides/a.md) [b](/guides/b.md#d) [e](/theory/e.md)", "guides")
     assert made == "\n```{toctree}\n:hidden:\n\nb\na\n```\n"
