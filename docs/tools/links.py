@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 PAGES = {
     "README.md": "/index.md",
@@ -19,10 +19,10 @@ PAGES = {
 }
 """Files and folders of the repository and the pages that stand for them; files in docs/ are pages by their own names."""
 
-CODE = re.compile(r"(^```.*?^```$|(?<!\w)`(?![\s,.;:)])[^`\n]*\]\([^`\n]*`)", re.DOTALL | re.MULTILINE)
-"""Fences, and code that shows how a link is written."""
+FENCE, SPAN = r"^```.*?^```$", r"`[^`\n]*`"
+"""Code in lines of its own and within a line, where nothing is a link."""
 
-LOCAL = re.compile(r"\[(?P<words>[^\]]*)\]\((?![a-z]+:|#|/)(?P<file>[^)#\s]+)(?P<anchor>#[^)\s]+)?\)")
+LOCAL = r"\[(?P<words>[^\]]*)\]\((?![a-z]+:|#|/)(?P<file>[^)#\s]+)(?P<anchor>#[^)\s]+)?\)"
 """A link to a file of the repository."""
 
 
@@ -37,9 +37,13 @@ def led_to_pages(text: str, folder: str = "") -> str:
             return f"{{py:mod}}`{match['words']} <fairalloc.{name.removesuffix('.py').replace('/', '.')}>`"
         return f"[{match['words']}]({_page(name)}{match['anchor'] or ''})"
 
-    parts = CODE.split(text)
-    parts[::2] = (LOCAL.sub(led, part) for part in parts[::2])
-    return "".join(parts)
+    return _outside_code(LOCAL, led, text)
+
+
+def _outside_code(pattern: str, led: Callable[[re.Match[str]], str], text: str) -> str:
+    """The text with what has the pattern replaced, from left to right: so code begins and ends where it does for a reader."""
+    found = re.compile(f"{FENCE}|{pattern}|{SPAN}", re.DOTALL | re.MULTILINE)
+    return found.sub(lambda match: led(match) if match.lastgroup else match[0], text)
 
 
 def _page(name: str) -> str:
@@ -57,10 +61,7 @@ def led_to_statements(text: str, ids: Collection[str]) -> str:
         name = match["quoted"] or match["bracketed"]
         return f"[{name}](/statements/{name}.md)" if name in ids else match[0]
 
-    parts = CODE.split(text)
-    named = r"`(?P<quoted>[A-Z]\.[\w.-]+)`|\[(?P<bracketed>[A-Z]\.[\w.-]+)\](?!\()"
-    parts[::2] = (re.sub(named, led, part) for part in parts[::2])
-    return "".join(parts)
+    return _outside_code(r"`(?P<quoted>[A-Z]\.[\w.-]+)`|\[(?P<bracketed>[A-Z]\.[\w.-]+)\](?!\()", led, text)
 
 
 def plain(text: str) -> str:

@@ -275,9 +275,6 @@ def missing(what: str) -> Callable[[Case], Verdict]:
 ZERO = Fraction(0)
 
 
-# ---- rational tasks, and what a server can do with them ------------------------------------------------------------------
-
-
 def rational(instance: Instance, x: Any) -> Rationals:
     """(A,) the doubles as rationals, each server shrunk until it fits."""
     arcs, server = exact_arcs(instance), instance.arcs.server.tolist()
