@@ -99,14 +99,16 @@ def _cell_printed(item: Experiment, label: str, name: str) -> str:
 def _cell(measured: Measured, label: str, name: str) -> str:
     """A number over seeds, of how many jobs or users it is, and of how many seeds where not all have it.
 
-    Seeds that differ by rounding errors alone are told as one number.
+    A mean has no digit behind the second one of its deviation; seeds that differ by rounding errors alone are told as one number.
     """
     values, count = measured.values(label, name), measured.count(label, name)
     found = values[np.isfinite(values)]
     if not len(found):
         return "-"
     mean, spread = float(found.mean()), float(found.std(ddof=1)) if len(found) > 1 else 0.0
-    text = f"{mean:.4g}" + (f"±{spread:.2g}" if spread > 1e-9 * max(1.0, abs(mean)) else "")
+    varies = spread > 1e-9 * max(1.0, abs(mean))
+    digits = 2 + np.floor(np.log10(max(abs(mean), spread))) - np.floor(np.log10(spread)) if varies else 4
+    text = f"{mean:.{min(int(digits), 4)}g}" + (f"±{spread:.2g}" if varies else "")
     text += f", n={count:.0f}" if np.isfinite(count) else ""
     return text + (f", {len(found)} of {len(values)} seeds" if len(found) < len(values) else "")
 

@@ -894,6 +894,9 @@ def test_tables_have_numbers_to_the_right_and_captions_end():
     assert [*grid.right] == [*range(1, len(grid.columns))]
     assert grid.rows[0] == ("x", "1", "1", "")
     assert grid.rows[1][1] == "1.005±0.0071"
+    for deviation, told in ((0.2, "0.45±0.2"), (0.0004, "0.4533±0.0004"), (2.0, "0.45±2"), (0.0, "0.4533")):
+        seeds = {s: TrialResult({"x": 0.45333 + sign * deviation}) for s, sign in enumerate((-1.0, 0.0, 1.0))}
+        assert report._cell(Measured({"a": seeds}), "a", "x") == told
     text = report.report_markdown([one], "figures")
     assert f"Figure: {one.panels[0].title}; {one.panels[1].title}. {item.caption}." in text.replace("(a) ", "").replace(
         "(b) ", ""
