@@ -44,9 +44,6 @@ EACH = 2
 OPEN = 1e-8
 """By what part an arc may be dearer than the cheapest and carry something."""
 
-REFINED, CLOSE = 3, 1e-4
-"""Solves with the basis, and how near the first solution must be."""
-
 OFTEN = 1e8
 """How often earlier prices may be added before a column is added instead."""
 
@@ -164,33 +161,7 @@ class ColumnsSession(HighsSession):
         """Dual values of the rows and values of the columns."""
         if (termination := self._run(again=True)) != "optimal":
             raise Stopped(termination)
-        return self._of_basis(self.part)
-
-    def _of_basis(self, lp: LP) -> tuple[Floats, Floats]:
-        """The basic solution and its dual values to the last digits: the prices of late rounds multiply what HiGHS tolerates."""
-        from highspy import HighsBasisStatus
-        from scipy.sparse.linalg import splu
-
-        basis, solution = self.highs.getBasis(), self.highs.getSolution()
-        of_rows = list(basis.row_status)
-        basic = np.flatnonzero([status == HighsBasisStatus.kBasic for status in basis.col_status])
-        tight = np.flatnonzero([status != HighsBasisStatus.kBasic for status in of_rows])
-        y, z = np.asarray(solution.row_dual), np.asarray(solution.col_value)
-        matrix = lp.matrix[:, basic].tocsr()[tight].tocsc()
-        if matrix.shape[0] != matrix.shape[1] or not len(basic):
-            return y, z
-        at_lower = np.array([of_rows[row] == HighsBasisStatus.kLower for row in tight])
-        side = np.where(at_lower, lp.lower[tight], lp.upper[tight])
-        y_new, z_new = np.zeros(len(y)), np.zeros(len(z))
-        try:
-            factors = splu(matrix)
-            for _ in range(REFINED):
-                z_new[basic] += factors.solve(side - matrix @ z_new[basic])
-                y_new[tight] += factors.solve(lp.cost[basic] - matrix.T @ y_new[tight], trans="T")
-        except RuntimeError:  # a basis that is singular to rounding
-            return y, z
-        near = np.abs(z_new - z).max() <= CLOSE * np.abs(z).max() and np.abs(y_new - y).max() <= CLOSE * np.abs(y).max()
-        return (y_new, z_new) if near and np.isfinite(side).all() else (y, z)
+        return self.of_basis(self.part)
 
     def _lifted(self, p: Floats, reduced: Floats) -> tuple[Floats, Floats, Any]:
         """Prices that with earlier ones leave no column dear enough, their (A,) reduced costs, and columns to be added."""

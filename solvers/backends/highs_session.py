@@ -1,13 +1,13 @@
 """A session of HiGHS without a modelling layer: what the methods of highs.py and their kin do in a round."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.lexicographic.linear_program import LP, Round, round_bounds
+from fairalloc.formulations.lexicographic.linear_program import LP, Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.utilitarian import Utilitarian
@@ -52,6 +52,9 @@ COLD: Mapping[str, Any] = {"solver": "simplex", "simplex_strategy": 1}
 LOST = {"inaccurate", "error", "infeasible", "unbounded"}
 """How primal simplex ends that has lost feasibility on the way."""
 
+REFINED, CLOSE = 3, 1e-4
+"""Solves with the basis, and how near the first solution must be."""
+
 IDLE = threading.local()
 """Its `highs` is an object that no session of the thread has: to make one takes a fifth of a small linear program's time."""
 
@@ -62,6 +65,7 @@ class HighsSession(Session):
     keep_model, table = False, "HIGHS"
     chosen: Mapping[str, Any] | None = None
     round: Round | None = None
+    program: Any = None
     highs: Any = None
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
@@ -79,12 +83,35 @@ class HighsSession(Session):
         termination = self._run(again=self.keep_model)
         with self.phase("read"):
             solution = self.highs.getSolution()
+            y, z = np.asarray(solution.row_dual), np.asarray(solution.col_value)
+            if self.keep_model and termination == "optimal" and self.instance.A > FEW:
+                y, z = self.of_basis(self.program)
             if solution.value_valid:
-                self.x = np.asarray(solution.col_value)[: self.instance.A]
+                self.x = z[: self.instance.A]
             self.conclude(termination)
             rows = self.instance.K * self.instance.R
-            prices = np.asarray(solution.row_dual)[:rows].reshape(self.instance.K, self.instance.R)
+            prices = y[:rows].reshape(self.instance.K, self.instance.R)
         return self.x, prices
+
+    def of_basis(self, lp: LP) -> tuple[Floats, Floats]:
+        """Dual values and the basic solution to the last digits: the prices of late rounds multiply what HiGHS tolerates."""
+        solution, basic = self.highs.getSolution(), self.highs.getBasicVariables()[1]
+        y, z = np.asarray(solution.row_dual), np.asarray(solution.col_value)
+        side = np.where(np.isfinite(lp.upper), lp.upper, lp.lower)  # no row has two bounds that differ
+        at, tight = np.flatnonzero(basic >= 0), np.ones(len(y), bool)
+        tight[-1 - basic[basic < 0]] = False
+        if not np.isfinite(side[tight]).all():
+            return y, z
+        columns, side = basic[at], np.where(tight, side, 0.0)
+        matrix, right = lp.matrix[:, columns], np.zeros(len(y))
+        y_new, z_new = np.zeros(len(y)), np.zeros(len(z))
+        for _ in range(REFINED):
+            lack = np.where(tight, side - matrix @ z_new[columns], 0.0)
+            z_new[columns] += _times(self.highs.getBasisSolve, lack)[at]
+            right[at] = lp.cost[columns] - matrix.T @ y_new
+            y_new += np.where(tight, _times(self.highs.getBasisTransposeSolve, right), 0.0)
+        near = np.abs(z_new - z).max() <= CLOSE * np.abs(z).max() and np.abs(y_new - y).max() <= CLOSE * np.abs(y).max()
+        return (y_new, z_new) if near else (y, z)
 
     def lp(self, round: Any) -> LP:  # noqa: A002
         """The round, or the one program, as sparse arrays."""
@@ -144,8 +171,8 @@ class HighsSession(Session):
 
     def _pass_model(self, round: Round | None) -> None:  # noqa: A002
         with self.phase("build"):
-            self.round = round
-            lp = self.lp(round)
+            self.round, self.program = round, self.lp(round)
+            lp = self.program
             if self.chosen:  # the others imply loads of at most 1, and PDLP prints a warning of free rows
                 lp = replace(lp, upper=np.where(np.isinf(lp.lower) & np.isinf(lp.upper), 2.0, lp.upper))
         with self.phase("compile"):
@@ -173,10 +200,10 @@ class HighsSession(Session):
 
     def _modify_model(self, round: Round) -> None:  # noqa: A002
         assert self.round is not None
-        lower, upper, most = round_bounds(self.instance, round)
-        first, g = self.instance.K * self.instance.R, self.instance.A
-        self.highs.changeRowsBounds(len(lower), np.arange(len(lower), dtype=np.int32), lower, upper)
-        self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
+        lp = self.program = self.lp(round)
+        (rows, columns), first, g = lp.matrix.shape, self.instance.K * self.instance.R, self.instance.A
+        self.highs.changeRowsBounds(rows, np.arange(rows, dtype=np.int32), lp.lower, lp.upper)
+        self.highs.changeColsBounds(columns, np.arange(columns, dtype=np.int32), np.zeros(columns), lp.most)
         for n in np.flatnonzero(round.active != self.round.active):
             self.highs.changeCoeff(int(first + n), g, -1.0 if round.active[n] else 0.0)
         self._set({**LATER_ROUNDS, **self.limits.solver_options})
@@ -195,6 +222,13 @@ TERMINATION = {
     "kUnboundedOrInfeasible": "infeasible",
     "kUnknown": "inaccurate",  # without crossover where a tolerance is missed by little
 }
+
+
+def _times(solve: Callable[[Floats], tuple[Any, Floats]], right: Floats) -> Floats:
+    """A solve of HiGHS, which takes numbers below 1e-14 for 0, with the largest number made 1; nan where it has no factor."""
+    size = float(np.abs(right).max()) or 1.0
+    status, found = solve(right / size)
+    return found * size if status.name == "kOk" else np.full(len(right), np.nan)
 
 
 def check_highs_options(options: Mapping[str, Any]) -> None:

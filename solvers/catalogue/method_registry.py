@@ -1,7 +1,7 @@
 """The methods that there are, every one in the lists `methods` of the sub-rooms' files; and the order in which they are asked.
 
-That is one list, with two exceptions for max-min fairness. Against the fastest method of each of 282 cases (docs/PERFORMANCE.md,
-"Which method is asked") the first that claims takes 1.03 times as long in the geometric mean.
+That is one list, with exceptions for max-min fairness. Against the fastest method of each of 282 cases the first that claims
+takes 1.03 times as long in the geometric mean.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +22,9 @@ from fairalloc.solvers.options import Accuracy, Judging, Option, promised, solve
 
 MANY = 2000
 """Arcs from which on `interior-point` is asked before HiGHS's simplex method; below, its iterations cost more than pivots."""
+
+LINKS = 64
+"""Resources up to which it is; with as many as a network has links, later rounds take a few pivots each."""
 
 ORDER: Mapping[str, str] = {
     "progressive-filling": "lexicographic.progressive_filling",  # where users have no choice of arcs, nothing is faster
@@ -59,7 +62,8 @@ def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
     if not isinstance(mechanism, Leximin) or instance is None:
         return tuple(ORDER)
     filled = mechanism.several_rounds and (domain := mechanism.domain(instance)).A == domain.N
-    then = ("exact",) if filled else ("interior-point",) if instance.A >= MANY else ()
+    crowded = instance.A >= MANY and not (mechanism.several_rounds and instance.R > LINKS)
+    then = ("exact",) if filled else ("interior-point",) if crowded else ()
     return tuple(dict.fromkeys((first, *then, *others)))
 
 

@@ -15,7 +15,7 @@ K3 = example("khamse-fig3").instance
 
 
 def by_hand(alpha):
-    """K Fig. 3 in closed form: tests/test_game_residual.py."""
+    """K Fig. 3 in closed form: tests/formulations/test_game_residual.py."""
     ratio = min(2 ** (1 / float(alpha)), 1.5)
     y4 = 1 / (1 + ratio / 2)
     values = {(0, 0): 2, (1, 0): 6, (2, 1): 16 * ratio * y4, (3, 1): 8 * y4}

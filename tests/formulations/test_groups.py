@@ -27,7 +27,7 @@ from fairalloc.solvers.backends import first_level as of_first_level
 from fairalloc.solvers.backends import highs_columns
 from fairalloc.solvers.backends.first_level import first_level
 from fairalloc.solvers.backends.highs_columns import ColumnsSession
-from fairalloc.solvers.backends.highs_session import pass_lp
+from fairalloc.solvers.backends.highs_session import HighsSession, pass_lp
 from fairalloc.solvers.method import Limits
 
 TREE = {"A": [0, 1], "B": {"users": [2], "weight": 2, "guarantee": "1/4", "groups": {"C": {"users": [3], "weight": "1/2"}}}}
@@ -309,8 +309,9 @@ def test_a_basic_solution_that_is_near_is_computed_again_from_its_basis(price, l
     right = [np.array([0.6, 0, -0.6, -0.4]), np.array([0.6, 0.6, 0.2])]
     shifted = [right[0] + price * np.array([1, 0, 0, 0]), right[1] + level * np.array([0, 1, 0])]
     given = SimpleNamespace(row_dual=shifted[0], col_value=shifted[1])
-    session = SimpleNamespace(highs=SimpleNamespace(getBasis=highs.getBasis, getSolution=lambda: given))
-    for found, expected in zip(ColumnsSession._of_basis(session, program), right if refined else shifted, strict=True):
+    solves = {name: getattr(highs, name) for name in ("getBasicVariables", "getBasisSolve", "getBasisTransposeSolve")}
+    session = SimpleNamespace(highs=SimpleNamespace(getSolution=lambda: given, **solves))
+    for found, expected in zip(HighsSession.of_basis(session, program), right if refined else shifted, strict=True):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
 
 

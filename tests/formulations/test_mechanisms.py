@@ -28,7 +28,7 @@ PAIRS = [(m, k) for m in MECHANISMS for k in METHODS if METHODS[k].computes(mech
 UNIQUE = sorted(
     set(MECHANISMS) - JOBS - {"mmf", "drfh-lp", "utilitarian", "njc"}
 )  # the others may have many answers of the same value
-SEVERAL = {"njc"}  # and these of different values, tests/test_njc.py
+SEVERAL = {"njc"}  # and these of different values, tests/solvers/test_njc.py
 GAMES = {m.id for m in MECHANISMS.values() if isinstance(m, Equilibrium)}
 FLAT = ("psdsf-fig1", "psdsf-coprocessor", "psdsf-fig5", "dolev-utilisation")
 """An idle arc or a full resource with price 0: a user could be served there just as well (DEGENERATE)."""
@@ -145,7 +145,7 @@ def agree(name, instance):
     return len(claims)
 
 
-# Models that are not convex or have integers: smaller instances and what can be promised there in tests/test_game_models.py.
+# Models that are not convex or have integers: what can be promised of them is in tests/formulations/test_game_models.py.
 HARD = {m.id for m in MECHANISMS.values() if m.integer or not m.convex} | JOBS
 SEVERAL_ANSWERS = {("ps-dsf-tdm", "finite")}
 """A limit that several servers share leaves the tasks open: residuals are compared in tests/solvers/test_finite_games.py."""

@@ -12,7 +12,10 @@ from tolerances import EXACT, PROVED, RESIDUAL, ROUNDING, SHARES
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.lexicographic.linear_program import Round, round_bounds
 from fairalloc.models import Instance
+from fairalloc.models.examples import generators
 from fairalloc.solvers import find_method, methods_for, solve
+from fairalloc.solvers.backends import highs_session
+from fairalloc.solvers.catalogue.method_registry import LINKS
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.kkt import loads, schur
 from fairalloc.solvers.kkt.loads import ArcLoads, SparseLoads, loads_of, uses_few
@@ -235,6 +238,21 @@ def test_pairs_are_listed_only_where_they_are_few(monkeypatch):
 def test_large_networks_are_for_it_first():
     instance = network(600, 60, 4, width=60)
     assert [next(iter(methods_for(mechanism(name), instance))).id for name in ("mmf", "lmmf", "nb")] == [METHOD] * 3
+    instance = network(600, 60, 4, width=LINKS + 1)
+    assert [next(iter(methods_for(mechanism(name), instance))).id for name in ("mmf", "lmmf", "nb")] == [
+        METHOD,
+        "highs:leximin",
+        METHOD,
+    ]
+
+
+def test_prices_of_many_rounds_on_a_network_are_of_the_basis_to_the_last_digits(monkeypatch):
+    """21 rounds, of which late ones multiply what early ones have left: 2.7e-8 with the numbers that HiGHS gives."""
+    instance = generators.network(1000, 200, seed=1)
+    assert solve(instance, "lmmf").residuals["definition"] < 2e-9
+    monkeypatch.setattr(highs_session, "REFINED", 1)
+    monkeypatch.setattr(highs_session, "CLOSE", 0.0)
+    assert solve(instance, "lmmf").residuals["definition"] > 1e-8
 
 
 def test_limits_are_felt_where_they_are_reached_only():

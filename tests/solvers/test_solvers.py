@@ -27,8 +27,8 @@ from fairalloc.solvers.options import OPTIONS
 from fairalloc.solvers.running import dispatch
 from fairalloc.solvers.running.solver_log import captured
 
-CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/test_algorithms.py
-CHOOSY |= {key for key, method in METHODS.items() if method.kind == "approximate"}  # tests/test_approximations.py
+CHOOSY = {"progressive-filling"}  # applies to one server alone: tests/solvers/test_algorithms.py
+CHOOSY |= {key for key, method in METHODS.items() if method.kind == "approximate"}  # tests/solvers/test_approximations.py
 SOLVED = [(m, k) for m in ("drfh", "nb") for k in METHODS if METHODS[k].computes(mechanism(m)) and k not in CHOOSY]
 
 

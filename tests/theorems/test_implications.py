@@ -137,7 +137,7 @@ def test_premises_and_conclusions_are_properties_that_exist():
 
 
 NEVER_VIOLATED = {"feasibility"}
-"""Conclusions that no allocation of the suite violates; tests/test_properties.py does."""
+"""Conclusions that no allocation of the suite violates; tests/analysis/test_properties.py does."""
 
 
 def tried(cases):
