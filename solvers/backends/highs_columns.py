@@ -161,7 +161,8 @@ class ColumnsSession(HighsSession):
         """Dual values of the rows and values of the columns."""
         if (termination := self._run(again=True)) != "optimal":
             raise Stopped(termination)
-        return self.of_basis(self.part)
+        solution = self.highs.getSolution()
+        return self.of_basis(self.part, np.asarray(solution.row_dual), np.asarray(solution.col_value))
 
     def _lifted(self, p: Floats, reduced: Floats) -> tuple[Floats, Floats, Any]:
         """Prices that with earlier ones leave no column dear enough, their (A,) reduced costs, and columns to be added."""

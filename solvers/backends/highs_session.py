@@ -87,7 +87,7 @@ class HighsSession(Session):
             solution = self.highs.getSolution()
             y, z = np.asarray(solution.row_dual), np.asarray(solution.col_value)
             if self.keep_model and termination == "optimal" and self.instance.A >= REFINED_FROM:
-                y, z = self.of_basis(self.lp(self.round))
+                y, z = self.of_basis(self.lp(self.round), y, z)
             if solution.value_valid:
                 self.x = z[: self.instance.A]
             self.conclude(termination)
@@ -95,10 +95,12 @@ class HighsSession(Session):
             prices = y[:rows].reshape(self.instance.K, self.instance.R)
         return self.x, prices
 
-    def of_basis(self, lp: LP) -> tuple[Floats, Floats]:
-        """Dual values and the basic solution to the last digits: the prices of late rounds multiply what HiGHS tolerates."""
-        solution, basic = self.highs.getSolution(), self.highs.getBasicVariables()[1]
-        y, z = np.asarray(solution.row_dual), np.asarray(solution.col_value)
+    def of_basis(self, lp: LP, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        """Dual values and the basic solution to the last digits: the prices of late rounds multiply what HiGHS tolerates.
+
+        Those of HiGHS, y and z, stay where the basis gives none that are near.
+        """
+        basic = self.highs.getBasicVariables()[1]
         side = np.where(np.isfinite(lp.upper), lp.upper, lp.lower)  # no row has two bounds that differ
         at, tight = np.flatnonzero(basic >= 0), np.ones(len(y), bool)
         tight[-1 - basic[basic < 0]] = False
@@ -109,9 +111,9 @@ class HighsSession(Session):
         y_new, z_new = np.zeros(len(y)), np.zeros(len(z))
         for _ in range(REFINED):
             lack = np.where(tight, side - matrix @ z_new[columns], 0.0)
-            z_new[columns] += _times(self.highs.getBasisSolve, lack)[at]
+            z_new[columns] += _scaled_solve(self.highs.getBasisSolve, lack)[at]
             right[at] = lp.cost[columns] - matrix.T @ y_new
-            y_new += np.where(tight, _times(self.highs.getBasisTransposeSolve, right), 0.0)
+            y_new += np.where(tight, _scaled_solve(self.highs.getBasisTransposeSolve, right), 0.0)
         near = np.abs(z_new - z).max() <= CLOSE * np.abs(z).max() and np.abs(y_new - y).max() <= CLOSE * np.abs(y).max()
         return (y_new, z_new) if near else (y, z)
 
@@ -226,7 +228,7 @@ TERMINATION = {
 }
 
 
-def _times(solve: Callable[[Floats], tuple[Any, Floats]], right: Floats) -> Floats:
+def _scaled_solve(solve: Callable[[Floats], tuple[Any, Floats]], right: Floats) -> Floats:
     """A solve of HiGHS, which takes numbers below 1e-14 for 0, with the largest number made 1; nan where it has no factor."""
     size = float(np.abs(right).max()) or 1.0
     status, found = solve(right / size)

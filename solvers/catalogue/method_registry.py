@@ -62,8 +62,8 @@ def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
     if not isinstance(mechanism, Leximin) or instance is None:
         return tuple(ORDER)
     filled = mechanism.several_rounds and (domain := mechanism.domain(instance)).A == domain.N
-    crowded = instance.A >= MANY and not (mechanism.several_rounds and instance.R > LINKS)
-    then = ("exact",) if filled else ("interior-point",) if crowded else ()
+    rounds_on_links = mechanism.several_rounds and instance.R > LINKS
+    then = ("exact",) if filled else ("interior-point",) if instance.A >= MANY and not rounds_on_links else ()
     return tuple(dict.fromkeys((first, *then, *others)))
 
 
