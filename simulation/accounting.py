@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.fluid import FluidLog
-from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, TaskLog
+from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, FluidLog, TaskLog
 
 ROUNDING = 1e-9  # parts of a capacity, of a duration or of all work that are rounding: sums of many floats
 

@@ -29,70 +29,12 @@ from fairalloc.models.arguments import Duration, checked
 from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
-from fairalloc.simulation.log import ServerEvents
+from fairalloc.simulation.log import FluidLog, FluidStep, ServerEvents
 from fairalloc.simulation.memory import Memory
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.solvers import solve
 
 DONE = 1e-12  # parts of a job's work below which nothing is left of it: rounding
-
-
-@dataclass(frozen=True, eq=False)
-class FluidStep:
-    """A time in which nothing changes.
-
-    Attributes
-    ----------
-    start, end : seconds
-    users : (n,) the numbers of users that take part
-    tasks : (n,) tasks that each runs
-    rates : (n, R) what they take of all machines together
-    used : (K, R) what they take of each class of machines
-    machines : (K,) machines of each class that are up
-    measures : what the functions that were asked for say of the allocation at the start
-    """
-
-    start: float
-    end: float
-    users: NDArray[np.intp]
-    tasks: Floats
-    rates: Floats
-    used: Floats
-    machines: NDArray[np.int64]
-    measures: Mapping[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class FluidLog:
-    """A simulation with divisible tasks.
-
-    Attributes
-    ----------
-    workload, cluster, events : what was simulated
-    mechanism : its id
-    until : seconds at which it ended
-    steps : in the order of time
-    done : (J,) work done of each job, in seconds of tasks
-    started, completed : (J,) seconds at which something of each job first ran, and at which it was completed; nan where not
-    cancelled : (J,) work that was not done because the user left
-    solves : how many allocations were computed
-    methods : what computed them; where a mechanism has several answers, theirs were taken
-    residual : the largest residual of any of them; inf where one was not judged
-    """
-
-    workload: Workload
-    cluster: Cluster
-    events: ServerEvents
-    mechanism: str
-    until: float
-    steps: tuple[FluidStep, ...]
-    done: Floats
-    started: Floats
-    completed: Floats
-    cancelled: Floats
-    solves: int
-    methods: tuple[str, ...]
-    residual: float
 
 
 @checked

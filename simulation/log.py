@@ -1,8 +1,9 @@
-"""What happened when tasks were run: one row for each group of equal tasks that started together on one machine."""
+"""What happened: groups of equal tasks that started together on one machine, or, with divisible tasks, steps without a change."""
 
 import hashlib
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,64 @@ class TaskLog:
         if data != data_hash(workload, cluster, turns):
             raise InstanceError(f"{path} holds the log of a simulation of other jobs or machines")
         return cls(workload, cluster, turns, scheduler, until, *map(frozen, columns + counts))
+
+
+@dataclass(frozen=True, eq=False)
+class FluidStep:
+    """A time in which nothing changes.
+
+    Attributes
+    ----------
+    start, end : seconds
+    users : (n,) the numbers of users that take part
+    tasks : (n,) tasks that each runs
+    rates : (n, R) what they take of all machines together
+    used : (K, R) what they take of each class of machines
+    machines : (K,) machines of each class that are up
+    measures : what the functions that were asked for say of the allocation at the start
+    """
+
+    start: float
+    end: float
+    users: NDArray[np.intp]
+    tasks: Floats
+    rates: Floats
+    used: Floats
+    machines: NDArray[np.int64]
+    measures: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class FluidLog:
+    """A simulation with divisible tasks.
+
+    Attributes
+    ----------
+    workload, cluster, events : what was simulated
+    mechanism : its id
+    until : seconds at which it ended
+    steps : in the order of time
+    done : (J,) work done of each job, in seconds of tasks
+    started, completed : (J,) seconds at which something of each job first ran, and at which it was completed; nan where not
+    cancelled : (J,) work that was not done because the user left
+    solves : how many allocations were computed
+    methods : what computed them; where a mechanism has several answers, theirs were taken
+    residual : the largest residual of any of them; inf where one was not judged
+    """
+
+    workload: Workload
+    cluster: Cluster
+    events: ServerEvents
+    mechanism: str
+    until: float
+    steps: tuple[FluidStep, ...]
+    done: Floats
+    started: Floats
+    completed: Floats
+    cancelled: Floats
+    solves: int
+    methods: tuple[str, ...]
+    residual: float
 
 
 WHAT = b"fairalloc.simulation.log"  # the key of the metadata

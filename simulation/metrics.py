@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.errors import require
 from fairalloc.models.numbers import Floats
-from fairalloc.simulation.fluid import FluidLog
-from fairalloc.simulation.log import FINISHED, TaskLog
+from fairalloc.simulation.log import FINISHED, FluidLog, TaskLog
 from fairalloc.simulation.workload import Cluster, Workload, numbers
 
 Log = TaskLog | FluidLog

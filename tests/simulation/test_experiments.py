@@ -17,6 +17,7 @@ from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.panels import composed, element
 from fairalloc.cli import main
 from fairalloc.models.errors import InstanceError, UnknownName
+from fairalloc.runs.fingerprint import modules_behind
 from fairalloc.simulation.experiments import (
     Check,
     Judged,
@@ -468,6 +469,18 @@ def rows(records):
             return store.select("SELECT key, started FROM trial ORDER BY rowid")
     except InstanceError:  # it is being made
         return []
+
+
+@pytest.mark.parametrize("name", ["W.Fig6", "W.Fig7", "W.Fig8", "W.Fig9", "W.Table2"])
+def test_trials_of_tasks_do_not_depend_on_solvers(name):
+    """They take hours, and an edit of a solver leaves them valid; whoever solves depends on it."""
+
+    def behind(item):
+        asked = [competitor(sent, item.kind) for sent in item.competitors]
+        return [module for module in modules_behind(item.measure, *asked) if ".solvers" in module]
+
+    (item,), (solving,) = find_experiments([name]), find_experiments(["P.Table4"])
+    assert behind(item) == [] != behind(solving)
 
 
 @pytest.mark.deep

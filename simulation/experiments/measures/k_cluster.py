@@ -15,7 +15,8 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult, thinned
-from fairalloc.simulation.fluid import FluidLog, simulate_fluid
+from fairalloc.simulation.fluid import simulate_fluid
+from fairalloc.simulation.log import FluidLog
 from fairalloc.simulation.metrics import cdf, delays_per_quantum, utilisation
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.simulation.workloads import google_intervals, google_tasks
