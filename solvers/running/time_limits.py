@@ -153,9 +153,8 @@ def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, c
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    reading, writing = os.pipe()
     known = frozenset(sys.modules)
-    pid = os.fork()
+    reading, writing, pid = _forked()
     if pid == 0:
         os.close(reading)
         _child(work, writing, known)
@@ -167,6 +166,19 @@ def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, c
     if deadline - clock() > IMPORTING:
         import_all(outcome.modules)
     return outcome
+
+
+def _forked() -> tuple[int, int, int]:
+    """The ends of a pipe, for reading and for writing, and the child's number, 0 in the child; FairallocError where there are none."""
+    pipe: tuple[int, ...] = ()
+    try:
+        pipe = os.pipe()
+        return *pipe, os.fork()
+    except OSError as error:
+        for end in pipe:
+            os.close(end)
+        reason = f"{error.strerror}; with isolate=False solve starts none"
+        raise FairallocError(f"no process can be started that is ended at a time limit or at Ctrl-C: {reason}") from None
 
 
 def import_all(modules: Iterable[str]) -> None:
@@ -316,12 +328,12 @@ class _Received:
         """Read until the child has ended (True) or no time is left."""
         while (seconds := left()) > 0:
             listeners.tick()
-            if select.select([pipe], [], [], min(seconds, GLANCE))[0]:
+            if _has_data(pipe, min(seconds, GLANCE)):
                 chunk = os.read(pipe, 1 << 20)
                 self._take(chunk)
                 if not chunk or self.is_complete:
                     return True
-            elif _has_ended(pid) and not select.select([pipe], [], [], 0)[0]:
+            elif _has_ended(pid) and not _has_data(pipe, 0):
                 return True
         return False
 
@@ -337,6 +349,13 @@ class _Received:
             else:
                 self.messages = [*(self.messages if isinstance(message, _Done | _Raised) else ()), message]
             del self._data[:end]
+
+
+def _has_data(pipe: int, seconds: float) -> bool:
+    """Whether there is something to read, or the end, within so many seconds; `select` refuses numbers of files over 1023."""
+    waiting = select.poll()
+    waiting.register(pipe, select.POLLIN)
+    return bool(waiting.poll(1000 * seconds))
 
 
 def _has_ended(pid: int) -> bool:

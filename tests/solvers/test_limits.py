@@ -1,6 +1,7 @@
 """No call dies or overruns: limits by a fake clock and methods that hang, broken libraries, Ctrl-C, threads."""
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -24,7 +25,7 @@ from fairalloc.analysis.certificates import construct
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks
-from fairalloc.models import Allocation, Instance, InstanceError
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.models.transformations.own_time import with_own_time
@@ -213,6 +214,36 @@ def test_what_a_child_raises_is_raised_and_its_death_is_an_error():
     assert (sent.messages, sent.ending) == ([2], "done"), "a hundred points of a million arcs would be 800 MB"
     with pytest.raises(RuntimeError, match="pickle"):
         time_limits.isolated(lambda send: send(lambda: 0), np.inf, time.perf_counter)
+
+
+@forks
+def test_a_caller_with_over_a_thousand_open_files_may_set_a_limit():
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert max(held) > 1023
+        assert solve(WANG, "nb", method="cvxpy:clarabel", time_limit=60).claims_success
+    finally:
+        for number in held:
+            os.close(number)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@forks
+@pytest.mark.parametrize("name", ["pipe", "fork"])
+def test_where_no_process_can_be_started_one_sentence_says_so(monkeypatch, name):
+    def refused():
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    before = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, name, refused)
+    with pytest.raises(FairallocError, match=r"no process can be started .* Resource temporarily unavailable; .* isolate=False"):
+        solve(WANG, "nb", method="cvxpy:clarabel", time_limit=60)
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert solve(WANG, "nb", method="cvxpy:clarabel", time_limit=60, isolate=False).claims_success
 
 
 @forks
