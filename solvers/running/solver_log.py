@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
@@ -29,21 +29,26 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_LOCKS.renew)
 
 
+def flush_streams() -> None:
+    """Write what Python keeps for standard output and errors, where there are such and somebody reads them."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # None, as in a program without a console; no reader; closed
+            stream.flush()
+
+
 @contextmanager
 def captured() -> Iterator[list[str]]:
     """Send what C and Python code prints into the yielded list, which is filled on exit; other threads' lines go there too."""
     lines: list[str] = []
     with _LOCKS.descriptors, tempfile.TemporaryFile() as file:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        flush_streams()
         saved = [(os.dup(fd), fd) for fd in (1, 2)]
         for _, fd in saved:
             os.dup2(file.fileno(), fd)
         try:
             yield lines
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            flush_streams()
             for copy, fd in saved:
                 os.dup2(copy, fd)
                 os.close(copy)

@@ -39,6 +39,7 @@ import numpy as np
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 from fairalloc.solvers.running import listeners
 from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processes_below
+from fairalloc.solvers.running.solver_log import flush_streams
 
 AVAILABLE = hasattr(os, "fork") and sys.platform != "darwin"
 """Whether this system can fork safely: the system libraries of macOS may crash in a forked child."""
@@ -151,8 +152,7 @@ def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, c
 
     `send` sends an object to the caller. What the work raises is raised here.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
+    flush_streams()
     known = frozenset(sys.modules)
     reading, writing, pid = _forked()
     if pid == 0:
@@ -169,7 +169,7 @@ def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, c
 
 
 def _forked() -> tuple[int, int, int]:
-    """The ends of a pipe, for reading and for writing, and the child's number, 0 in the child; FairallocError where there are none."""
+    """A pipe's ends for reading and for writing, and the child's number, 0 in the child; FairallocError where there are none."""
     pipe: tuple[int, ...] = ()
     try:
         pipe = os.pipe()

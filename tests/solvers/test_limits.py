@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import os
 import signal
 import subprocess
@@ -230,6 +231,24 @@ def test_a_caller_with_over_a_thousand_open_files_may_set_a_limit():
         for number in held:
             os.close(number)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+class Unread(io.StringIO):
+    def flush(self):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+
+def closed():
+    with open(os.devnull, "w") as stream:
+        return stream
+
+
+@pytest.mark.parametrize("stream", [lambda: None, closed, Unread], ids=["none", "closed", "unread"])
+@pytest.mark.parametrize("asked", [{"time_limit": 60}, {"log": True}, {"log": True, "isolate": False}], ids=str)
+def test_a_caller_whose_streams_are_gone_gets_its_answer(monkeypatch, stream, asked):
+    monkeypatch.setattr(sys, "stdout", stream())
+    monkeypatch.setattr(sys, "stderr", stream())
+    assert solve(WANG, "nb", method="cvxpy:clarabel", **asked).claims_success
 
 
 @forks
