@@ -18,7 +18,7 @@ import heapq
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ def simulate_tasks(
     state = TaskState(workload, cluster, (sizes, capacities), turns, seed)
     for j in np.flatnonzero(~np.any(state.allowed[state.shape], axis=1))[:1]:
         raise InstanceError(f"the tasks of job {j} fit on no machine as {chosen.id or 'the scheduler'} counts what they take")
-    with callers(f"the scheduler {chosen.id or type(chosen).__name__!r}"):
+    with callers(f"the scheduler {chosen.id or type(chosen).__name__!r}"), localcontext(Context(prec=28)):  # not the caller's
         return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
 
 

@@ -1,6 +1,10 @@
-"""Times at which so little is left of a job that the clock does not move."""
+"""Times at which so little is left of a job that the clock does not move, and times as decimals."""
 
-from fairalloc.simulation import Cluster, Workload, simulate_fluid
+from decimal import Context, Inexact, localcontext
+
+import numpy as np
+
+from fairalloc.simulation import Cluster, Workload, simulate_fluid, simulate_tasks
 
 
 def test_a_job_with_less_work_than_the_clock_shows_is_completed():
@@ -8,3 +12,18 @@ def test_a_job_with_less_work_than_the_clock_shows_is_completed():
     log = simulate_fluid(jobs, Cluster(["cpu"], [[2]]), "drfh", limited=False)
     assert log.completed.tolist() == [1e4, 1e4 + 1.0]
     assert log.solves == 2
+
+
+def test_the_precision_of_the_callers_decimals_changes_nothing():
+    rng = np.random.default_rng(0)
+    times, seconds = np.sort(rng.uniform(0, 100, 40)), rng.uniform(1, 50, 40)
+    jobs = Workload(
+        ["cpu"], ["ann", "bob"], [1, 2], rng.integers(0, 2, 40), times, [3] * 40, seconds, rng.uniform(0.1, 1, (40, 1))
+    )
+    expected = simulate_tasks(jobs, Cluster(["cpu"], [[2]]), "finish-time-fair")
+    with localcontext(Context(prec=3, traps=[Inexact])):
+        found = simulate_tasks(jobs, Cluster(["cpu"], [[2]]), "finish-time-fair")
+    with localcontext(Context(prec=3)):
+        rounded = simulate_tasks(jobs, Cluster(["cpu"], [[2]]), "finish-time-fair")
+    assert expected.end.tolist() == found.end.tolist() == rounded.end.tolist()
+    assert expected.job.tolist() == found.job.tolist() == rounded.job.tolist()
