@@ -6,6 +6,7 @@ A float is read as the decimal it prints as (0.2 is 1/5), so that JSON, Python a
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -28,6 +29,9 @@ DECIMAL = re.compile(rf"[+-]?{_UNSIGNED}")
 _TEXT = re.compile(rf"\s*[+-]?([0-9]+/[0-9]+|{_UNSIGNED})\s*")
 """A number as a string, as in the schema; longer exponents are refused because the exact number would fill the memory."""
 
+LONGEST_TEXT = 100_000
+"""Characters of such a string; a million take half a minute to read."""
+
 
 def rational(value: Any, what: str) -> Fraction:
     """The exact value of an int, float, Fraction or string such as "1/5"; `what` names it in the error."""
@@ -40,8 +44,11 @@ def rational(value: Any, what: str) -> Fraction:
             return Fraction(repr(float(value)))
         if isinstance(value, int | np.integer):
             return Fraction(int(value))
-        if isinstance(value, Fraction) or (isinstance(value, str) and _TEXT.fullmatch(value)):
+        if isinstance(value, Fraction):
             return Fraction(value)
+        if isinstance(value, str) and len(value) <= LONGEST_TEXT and _TEXT.fullmatch(value):
+            above, _, below = value.partition("/")
+            return Fraction(Decimal(above)) / (Fraction(Decimal(below)) if below else 1)
     except (ValueError, ZeroDivisionError):
         pass
     raise InstanceError(f"{what} is {shown(value)}, which is not a finite number or a rational such as '1/5'")
@@ -151,7 +158,13 @@ def as_json(value: Any) -> Any:
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | Sequence):
         return [as_json(item) for item in value]
-    return str(value) if isinstance(value, Fraction) else as_json(value.item())
+    return exact_text(value) if isinstance(value, Fraction) else as_json(value.item())
+
+
+def exact_text(value: Fraction) -> str:
+    """All digits of "p/q", or of "p"; Python's own conversion of whole numbers refuses more than some thousands."""
+    parts = value.as_integer_ratio()
+    return "/".join(str(Decimal(part)) for part in parts[: 1 if parts[1] == 1 else 2])
 
 
 def literal(value: Fraction) -> int | float | str:
@@ -161,8 +174,8 @@ def literal(value: Fraction) -> int | float | str:
     try:
         number = float(value)
     except OverflowError:
-        return str(value)
-    return number if Fraction(repr(number)) == value else str(value)
+        return exact_text(value)
+    return number if Fraction(repr(number)) == value else exact_text(value)
 
 
 def pivots(rows: int, columns: int) -> int:

@@ -21,6 +21,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.arguments import checked
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import exact_text
 from fairalloc.models.tables import Grid
 
 SCHEMA = "fairalloc-certificate/1"
@@ -133,10 +134,10 @@ def _plain(value: Any) -> Any:
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Fraction) else value
+    return exact_text(value) if isinstance(value, Fraction) else value
 
 
 def short(value: Fraction) -> str:
     """The rational itself where it is short, else its first digits."""
-    text = str(value)
+    text = exact_text(value)
     return text if len(text) <= 16 else f"{float(value):.9g}.."

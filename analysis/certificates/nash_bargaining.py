@@ -15,7 +15,7 @@ from typing import ClassVar
 from fairalloc.analysis.certificates.certificate import Certificate, dual_bound, feasible, require
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
-from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction, rounded_up
 from fairalloc.models.instance import Instance
 
 STEP = Fraction(1, 10**15)
@@ -53,13 +53,13 @@ class BoundsCertificate(Certificate):
 
 
 def nb_gap(arcs: ExactArcs, weights: Rationals, tasks: Rationals, prices: Rationals, limits: Rationals) -> Fraction:
-    """The gap of feasible tasks u (N,) > 0 at prices p (K R,) and z (N,), >= 0 and in units of w (N,).
+    """The gap of feasible tasks u (N,) > 0 at prices p (K R,) and z (N,), >= 0 and in units of w (N,), rounded up to 64 bits.
 
-    Refuted where the prices prove no bound, because the tasks of a user cost nothing.
+    Exactly it has eighty digits for each user. Refuted where the prices prove no bound, because the tasks of a user cost nothing.
     """
     costs, bound = dual_bound(arcs, prices, limits)
     require(all(s > 0 for s in costs), "the tasks of a user cost nothing")
-    return bound - 2 * sum(weights) + sum(w * w / (s * u) for w, s, u in zip(weights, costs, tasks, strict=True))
+    return rounded_up(bound - 2 * sum(weights) + sum(w * w / (s * u) for w, s, u in zip(weights, costs, tasks, strict=True)))
 
 
 def log_value(weights: Rationals, tasks: Rationals) -> tuple[Fraction, Fraction]:

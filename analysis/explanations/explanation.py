@@ -14,7 +14,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import UnknownName, no_such
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import as_json
+from fairalloc.models.numbers import as_json, exact_text
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.tables import printable, width
 from fairalloc.solvers.method import now
@@ -144,7 +144,7 @@ class Subject:
 def said(value: Number) -> str:
     """The number in a sentence: a short rational as it is, else six digits."""
     if isinstance(value, Fraction):
-        text = str(value)
+        text = exact_text(value)
         return text if len(text) <= 9 else f"{float(value):.6g}"
     return f"{value:.6g}"
 

@@ -4,6 +4,7 @@ A certificate must decide whether two numbers are equal, which floating point ca
 instance.py and shares.py on the rationals of `instance.exact`.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -94,6 +95,12 @@ def point_as_fraction(point: Any) -> Fraction:
     """The exact value of a ball of radius 0, such as an end of an enclosure."""
     mantissa, exponent = point.man_exp()
     return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def rounded_up(value: Fraction) -> Fraction:
+    """The least multiple of a power of 2 that is not below, of 64 or 65 binary digits."""
+    unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - 64)
+    return math.ceil(value / unit) * unit
 
 
 def solved(matrix: Sequence[Sequence[Fraction]], sides: Sequence[Fraction]) -> Rationals | None:

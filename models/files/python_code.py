@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import literal
+from fairalloc.models.numbers import exact_text, literal
 from fairalloc.models.transformations.own_time import own_time
 
 
@@ -57,4 +57,4 @@ def arguments(instance: Instance, number: Callable[[Fraction], Any], names: Iter
 
 
 def _text(value: Fraction) -> int | str:
-    return value.numerator if value.denominator == 1 else str(value)
+    return value.numerator if value.denominator == 1 else exact_text(value)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from changed_certificates import assert_that_no_number_can_be_changed
+from changed_certificates import TINY_OF_BOUNDS, assert_that_no_number_can_be_changed
 from planted_games import planted_game
 from tolerances import RECOVERED, RESIDUAL, ROUNDING
 
@@ -244,7 +244,7 @@ def test_alpha_1_is_certified_as_nb():
     certificate = certified(game)
     assert certificate.mechanism == "nb"
     assert certificate.gap <= RESIDUAL
-    assert_that_no_number_can_be_changed(certificate, game.instance)
+    assert_that_no_number_can_be_changed(certificate, game.instance, TINY_OF_BOUNDS)
 
 
 def test_alpha_infinity_is_certified_as_ps_dsf():

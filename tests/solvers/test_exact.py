@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from changed_certificates import assert_that_no_number_can_be_changed
+from changed_certificates import TINY_OF_BOUNDS, assert_that_no_number_can_be_changed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from narrow import JOBS
@@ -19,17 +19,18 @@ from strategies import instances
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
 import fairalloc.solvers.exact.exact as exact_method
-from fairalloc.analysis import NotCertified, certify, parse_certificate
+from fairalloc.analysis import NotCertified, certify, explain, parse_certificate
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.nash_bargaining import log_value
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
-from fairalloc.models.exact.rationals import exact_arcs, monopoly
+from fairalloc.models.exact.rationals import exact_arcs, monopoly, rounded_up
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES, example
-from fairalloc.models.files.jsonio import allocation_document
+from fairalloc.models.files.jsonio import allocation_document, read_instance, write_instance
+from fairalloc.models.numbers import exact_text, rational
 from fairalloc.solvers import METHODS, methods_for, solve
 from fairalloc.solvers.exact import simplex
 from fairalloc.solvers.exact.exact import ExactSession, solve_exactly
@@ -522,7 +523,44 @@ def test_bargaining_bounds_when_everybody_has_all_it_wants():
 @pytest.mark.parametrize("family", ["finite", "zero_demand", "variants", "planted"])
 def test_no_number_of_a_bound_can_be_changed(family):
     instance = getattr(generators, family)(5, 3, 2, 1)
-    assert_that_no_number_can_be_changed(certified_answer(instance, "nb"), instance)
+    assert_that_no_number_can_be_changed(certified_answer(instance, "nb"), instance, TINY_OF_BOUNDS)
+
+
+def test_a_gap_has_no_more_digits_for_more_users():
+    few, many = (certified_answer(generators.generic(users, 4, 2, 0), "nb") for users in (4, 80))
+    assert many.gap.denominator.bit_length() <= few.gap.denominator.bit_length() + 10
+    assert len(max(json.dumps(many.document()).split('"'), key=len)) < 100
+
+
+@pytest.mark.parametrize("value", [Fraction(0), Fraction(1, 3), Fraction(10**400, 7), Fraction(1, 10**400), Fraction(-1, 3)])
+def test_rounding_up_is_up_by_next_to_nothing(value):
+    assert 0 <= rounded_up(value) - value <= abs(value) / 2**63
+    assert rounded_up(rounded_up(value)) == rounded_up(value)
+
+
+LONG = Fraction(3**20_000, 2**31_699 + 1)
+"""About 1.2. Each part has more digits than Python converts to a text."""
+
+
+def test_numbers_with_thousands_of_digits_are_written_and_read(tmp_path):
+    with pytest.raises(ValueError, match="Exceeds the limit"):
+        str(LONG)
+    assert rational(exact_text(LONG), "it") == LONG
+    instance = Instance([[LONG, 1], [1, 3]], [[3, 5], [2, 7]])
+    write_instance(instance, tmp_path / "long.json")
+    assert read_instance(tmp_path / "long.json").exact.demands[0][0] == (LONG, 1)
+    for name in ("lmmf", "ps-dsf", "asset", "drfh"):
+        certificate = certified_answer(instance, name)
+        assert len(str(certificate)) < 1000
+        again = parse_certificate(json.loads(json.dumps(certificate.document())))
+        assert again == certificate
+        assert again.verify(instance)
+        assert str(explain(solve(instance, name, method="exact" if name != "asset" else None)))
+
+
+def test_a_number_that_takes_minutes_to_read_is_refused():
+    with pytest.raises(InstanceError, match=r"^it is '777.*, which is not a finite number or a rational such as '1/5'$"):
+        rational("7" * 200_000, "it")
 
 
 def test_a_smaller_gap_cannot_be_claimed():
