@@ -129,7 +129,7 @@ def _claims(outcomes: Outcomes) -> list[tuple[PaperClaim, str, Judged]]:
 
 
 def _because_table(outcomes: Outcomes) -> Grid:
-    """What each claim is on each variant, and because of what where this decides."""
+    """What each claim is on each variant, and because of what."""
     rows: list[tuple[str, str, str]] = []
     for claim, name, judged in _claims(outcomes):
         if len(outcomes.variants) == 1 or claim.reason:
@@ -138,7 +138,7 @@ def _because_table(outcomes: Outcomes) -> Grid:
         rows.append((name, judged.word, "the variants together"))
         alike: dict[tuple[str, str], list[str]] = {}
         for variant, one in outcomes.by_variant[name].items():
-            alike.setdefault((one.word, one.because if one.word == judged.word else ""), []).append(variant)
+            alike.setdefault((one.word, one.because), []).append(variant)
         rows += [(f"- {'; '.join(variants)}", *said) for said, variants in alike.items()]
     return Grid("", ("claim", "outcome", "because"), rows)
 

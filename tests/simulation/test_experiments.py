@@ -759,6 +759,13 @@ def test_the_page_of_the_experiments_has_the_texts_of_the_report():
     assert [part for part in made if part not in there and not part.startswith(("|", "`", "No trial"))] == []
 
 
+def test_every_outcome_on_the_page_has_its_reason():
+    page = (Path(__file__).parents[2] / "docs" / "EXPERIMENTS.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+) \| (?:confirmed|contradicted|undecided|cannot be compared) \|(.*)\|$", page, re.MULTILINE)
+    assert len(rows) > 60
+    assert [name for name, reason in rows if not reason.strip()] == []
+
+
 def test_what_experiments_share_is_said_once():
     item = EXPERIMENTS["K.Fig9"]
     text = report.report_markdown([empty("K.Fig9"), empty("K.Fig10"), empty("P.Table3")])
