@@ -111,6 +111,7 @@ def floats(value: Any, what: str) -> Floats:
     """A new array of floats, or an InstanceError that names `what`; dates, spans of time and complex numbers are none."""
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     require(kind not in ("M", "m", "c"), f"{what} is", value, "it must be an array of numbers")
+    require(not np.ma.is_masked(value), f"{what} is", value, "nothing in it must be masked")
     try:
         return np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):

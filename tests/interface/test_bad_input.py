@@ -391,6 +391,11 @@ CALLS = [
         f"there is no termination 'x': the terminations are {', '.join(TERMINATIONS)}",
     ),
     (
+        "tasks are masked",
+        lambda: Allocation(WANG, np.ma.array([1.0] * 4, mask=[0, 0, 0, 1])),
+        "x is masked_array(data=[1.0, 1.0, 1.0, --], mask=[False, False, False,..., but nothing in it must be masked",
+    ),
+    (
         "tasks are no numbers",
         lambda: Allocation(WANG, ["a"] * 4),
         "x is ['a', 'a', 'a', 'a'], but it must be an array of numbers",

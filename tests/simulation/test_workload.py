@@ -57,6 +57,7 @@ def test_what_fits_where():
         ({"tasks": [2, 2.0**60, 1]}, r"tasks\[1\] is 1.15.*e\+18, but it must be positive integers up to 9007199254740992"),
         ({"arrival": np.array([1, 2, 3], "datetime64[s]")}, "arrival is .*1970-01-01.* but it must be an array of numbers"),
         ({"duration": np.array([1, 2, 3], "timedelta64[us]")}, "duration is .* but it must be an array of numbers"),
+        ({"arrival": np.ma.array([1, 2, 3], mask=[1, 0, 0])}, "arrival is .* but nothing in it must be masked"),
         ({"duration": [1, 0, 1]}, r"duration\[1\] is 0.0, but it must be positive"),
         ({"duration": [1, 1, 1e308], "tasks": [1, 1, 2]}, r"duration\[2\] is 1e\+308, but it must .* finite times the tasks"),
         ({"duration": [1, np.nan, 1]}, r"duration\[1\] is nan, but it must be finite"),
