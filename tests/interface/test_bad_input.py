@@ -393,7 +393,7 @@ CALLS = [
     (
         "tasks are masked",
         lambda: Allocation(WANG, np.ma.array([1.0] * 4, mask=[0, 0, 0, 1])),
-        "x is masked_array(data=[1.0, 1.0, 1.0, --], mask=[False, False, False,..., but nothing in it must be masked",
+        "x is masked_array(data=[1.0, 1.0, 1.0, --], mask=[False, False, False..., but nothing in it must be masked",
     ),
     (
         "tasks are no numbers",
