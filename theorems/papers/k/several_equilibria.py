@@ -14,18 +14,17 @@ mu, which solves v_ST mu = h_S. It is a strict solution where
 It is isolated (`two_isolated_equilibria`, standalone/equilibria.py). A connected set of more than one point has no isolated
 one, so two strict solutions refute Lemma 2; and each is locally unique without being unique, which refutes Corollary 4.
 
-1. For each server, all its basic solutions, in floating point.
+1. For each server, all its basic solutions: the vertices of what fits it at which |S| = |T| > 0.
 2. All combinations with one basic solution for each server, and their tasks.
 3. For each B of GRID and each combination the least relative slack of (*).
 4. For each B the best combination, and the best one with other tasks; the B where the second is best decides. The margin of the
    trial is the slack of the second.
-5. Confirmation: their x in rationals, of which the script of these statements shows all this.
+5. Confirmation: the script of these statements shows all this of their x.
 """
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -34,9 +33,11 @@ from numpy.typing import NDArray
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import Rationals, exact_arcs, solved
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.game import vertices
 
 GRID = tuple(Fraction(1, 2**k) for k in range(8))
 """The B that are tried."""
@@ -53,7 +54,7 @@ class ServerBasicSolution(NamedTuple):
 
     served: tuple[int, ...]
     full: tuple[int, ...]
-    x: Floats
+    x: Rationals
 
 
 class SolutionPair(NamedTuple):
@@ -62,9 +63,6 @@ class SolutionPair(NamedTuple):
     least: float
     B: Fraction
     solutions: tuple[list[ServerBasicSolution], list[ServerBasicSolution]]
-
-
-# ---- in floating point ----------------------------------------------------------------------------------------------
 
 
 def two_solutions(case: Case) -> Verdict:
@@ -91,7 +89,7 @@ def two_best(case: Case) -> SolutionPair:
     """The best combination for each B and the second best with other tasks, for the B where the second is best."""
     game = _domain(case)
     # 1.
-    each = [basic_solutions(game, i) for i in range(case.instance.K)]
+    each = [basic_solutions(case.instance, i) for i in range(case.instance.K)]
     # 2.
     which, tasks = _combinations(game, each)
     # 3.
@@ -109,21 +107,17 @@ def two_best(case: Case) -> SolutionPair:
     return SolutionPair(float(second[b].max()), GRID[b], (first, other))
 
 
-def basic_solutions(game: Game, i: int) -> list[ServerBasicSolution]:
-    """The basic solutions of server i."""
-    here, R, found = np.flatnonzero(game.server == i).tolist(), game.w.shape[1], []
-    for size in range(1, min(len(here), R) + 1):
-        both = list(product(combinations(here, size), combinations(range(R), size)))
-        served, full = (np.array(part) for part in zip(*both, strict=True))
-        blocks = game.w[served[:, :, None], full[:, None, :]]
-        regular = np.abs(np.linalg.det(blocks)) > ROUNDING
-        served, full = served[regular], full[regular]
-        y = np.linalg.solve(blocks[regular].transpose(0, 2, 1), np.ones((len(served), size, 1)))[:, :, 0]
-        slacks = 1 - np.einsum("ms,msr->mr", y, game.w[served])
-        np.put_along_axis(slacks, full, 1.0, axis=1)
-        for k in np.flatnonzero((y > ROUNDING).all(axis=1) & (slacks > ROUNDING).all(axis=1)):
-            found.append(ServerBasicSolution(tuple(served[k].tolist()), tuple(full[k].tolist()), y[k] * game.gamma[served[k]]))
-    return found
+def basic_solutions(instance: Instance, i: int) -> list[ServerBasicSolution]:
+    """The basic solutions of server i: its vertices at which as many users are served as resources are full."""
+    here, R, found = np.flatnonzero(instance.arcs.server == i).tolist(), instance.R, []
+    parts = [dict(exact_arcs(instance).load[a]) for a in here]
+    for x in vertices(instance, here):
+        served = tuple(a for a, v in zip(here, x, strict=True) if v)
+        loads = [sum(v * part.get(i * R + r, 0) for v, part in zip(x, parts, strict=True)) for r in range(R)]
+        full = tuple(r for r, load in enumerate(loads) if load == 1)
+        if len(served) == len(full) > 0:
+            found.append(ServerBasicSolution(served, full, tuple(v for v in x if v)))
+    return sorted(found, key=lambda one: (len(one.served), one.served, one.full))
 
 
 def _combinations(game: Game, each: list[list[ServerBasicSolution]]) -> tuple[NDArray[np.intp], Floats]:
@@ -159,18 +153,7 @@ def least_slack(game: Game, i: int, solution: ServerBasicSolution, tasks: Floats
     return result
 
 
-# ---- in rationals ---------------------------------------------------------------------------------------------------
-
-
 def exact_tasks(case: Case, each: Sequence[ServerBasicSolution]) -> Rationals:
     """The tasks (A,) of a basic solution of each server."""
-    instance, parts = case.instance, [dict(load) for load in exact_arcs(case.instance).load]
-    x = [Fraction(0)] * len(parts)
-    for i, solution in enumerate(each):
-        rows = [[parts[a].get(i * instance.R + r, Fraction(0)) for a in solution.served] for r in solution.full]
-        found = solved(rows, [Fraction(1)] * len(rows))
-        if found is None:
-            raise NotApplicable("a basic solution has a singular matrix")
-        for a, value in zip(solution.served, found, strict=True):
-            x[a] = value
-    return tuple(x)
+    own = {a: v for solution in each for a, v in zip(solution.served, solution.x, strict=True)}
+    return tuple(own.get(a, Fraction(0)) for a in range(len(case.instance.arcs)))
