@@ -25,7 +25,8 @@ class Argument:
 
     Attributes
     ----------
-    check, make : MODULE.FUNCTION of this folder; "" = nothing is made
+    check : MODULE.FUNCTION of this folder
+    make : those that make what the case does not say, separated by spaces; "" = nothing is made
     data : constants of both
     answers : a key of ANSWERS
     sentence, formula : in English and in LaTeX; {name} stands for a number that the check returned
@@ -49,12 +50,11 @@ class Argument:
 
     def made(self, case: Case) -> Mapping[str, Any]:
         """All data of a case by name."""
-        known = given(case) | dict(self.data)
-        if not self.make:
-            return known
-        make = _loaded(self.make)
-        names = [name for name in inspect.signature(make).parameters if name in self.data]
-        return {**known, **make(case, **{name: self.data[name] for name in names}), **self.data}
+        known = given(case)
+        for make in map(_loaded, self.make.split()):
+            names = [name for name in inspect.signature(make).parameters if name in self.data]
+            known |= make(case, **{name: self.data[name] for name in names})
+        return known | dict(self.data)
 
     def found(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """What the check returns; AssertionError where these data do not refute the claim."""

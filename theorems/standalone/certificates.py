@@ -87,8 +87,10 @@ def rounded(instance: Instance, name: str, **parameters: Any) -> Table:
 def lexicographic_answer(instance: Instance, name: str) -> dict[str, Any]:
     """`tasks` and `rounds` of a lexicographic mechanism: the users of each round and prices by server of units of capacity.
 
-    Prices are such that the cheapest task of these users costs 1.
+    Prices are such that the cheapest task of these users costs 1. "eligible" is DRFH by `of_eligible`.
     """
+    if name == "eligible":
+        instance, name = of_eligible(instance), "drfh"
     made = rational_answer(instance, name)
     assert isinstance(made, LeximinCertificate), "a lexicographic mechanism"
     domain = mechanism(name).domain(instance)

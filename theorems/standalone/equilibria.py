@@ -9,7 +9,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.definitions import EXACT, equilibrium
 from fairalloc.theorems.papers.k.problem_3 import alphas
 from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best
-from fairalloc.theorems.standalone.certificates import by_place, given, least_prices, lexicographic_answer, rounded
+from fairalloc.theorems.standalone.certificates import by_place, given, least_prices, rounded
 from fairalloc.theorems.standalone.definitions import (
     alone,
     arcs,
@@ -46,18 +46,14 @@ def priced(instance: Instance, tasks: Any, alphas: Any, B: Any = 0) -> Any:
 
 
 def make_simple_equilibrium(case: Case, alpha: int) -> dict[str, Any]:
-    """The solver's answer where simple fractions are the answer; its prices."""
+    """The solver's answer where simple fractions are the answer, and its prices; also to a misreport."""
     tasks = rounded(case.instance, "alpha-pf-vds", alpha=alpha)
-    return {"tasks": tasks, "prices": priced(case.instance, tasks, [alpha] * case.instance.K)}
+    made = {"tasks": tasks, "prices": priced(case.instance, tasks, [alpha] * case.instance.K)}
+    after = make_simple_equilibrium(Case(case.reported), alpha) if case.misreport else {}
+    return made | {f"{key}_after": value for key, value in after.items()}
 
 
 # ---- Nash bargaining ------------------------------------------------------------------------------------------------------
-
-
-def make_nash_for_both(case: Case) -> dict[str, Any]:
-    """The Nash bargain, which is the game for alpha = 1, for the truth and for the reported demands."""
-    after = make_simple_equilibrium(Case(case.reported), 1)
-    return make_simple_equilibrium(case, 1) | {"tasks_after": after["tasks"], "prices_after": after["prices"]}
 
 
 def nash_misreport(
@@ -69,11 +65,6 @@ def nash_misreport(
     (n,) = misreporting
     more = better_off(arcs(problem), held(report, tasks_after, n), n, sum(tasks[n]))
     return {"user": n + 1, "have": sum(tasks[n]), "more": more}
-
-
-def make_nash_and_lmmf(case: Case) -> dict[str, Any]:
-    """The Nash bargain and LMMF."""
-    return make_simple_equilibrium(case, 1) | {"better": lexicographic_answer(case.instance, "lmmf")["tasks"]}
 
 
 def nash_bargain_that_is_not_lmmf(problem: Any, tasks: Any, prices: Any, better: Any) -> Any:

@@ -13,7 +13,6 @@ from fairalloc.theorems.standalone.certificates import (
     given,
     lexicographic_answer,
     most_tasks,
-    of_eligible,
     rational_answer,
 )
 from fairalloc.theorems.standalone.definitions import (
@@ -38,14 +37,10 @@ F = Fraction
 
 
 def make_answer(case: Case, rule: str, mechanism: str = "") -> dict[str, Any]:
-    """The answer of the mechanism whose shares are those of a rule, by default of the same name."""
-    return lexicographic_answer(case.instance, mechanism or rule)
-
-
-def make_answers(case: Case, rule: str) -> dict[str, Any]:
-    """The same, and the answer to the misreport."""
-    after = lexicographic_answer(case.reported, rule)
-    return make_answer(case, rule) | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
+    """The answer of the mechanism whose shares are those of a rule, by default of the same name; also to a misreport."""
+    name = mechanism or rule
+    after = lexicographic_answer(case.reported, name) if case.misreport else {}
+    return lexicographic_answer(case.instance, name) | {f"{key}_after": value for key, value in after.items()}
 
 
 def make_answer_and_parts(case: Case, rule: str, equal: bool) -> dict[str, Any]:
@@ -53,9 +48,9 @@ def make_answer_and_parts(case: Case, rule: str, equal: bool) -> dict[str, Any]:
     return make_answer(case, rule) | {"parts": [F(1)] * case.instance.N if equal else list(case.instance.exact.weights)}
 
 
-def make_answer_and_drfh(case: Case, rule: str) -> dict[str, Any]:
-    """The answer, and that of DRFH."""
-    return make_answer(case, rule) | {"better": lexicographic_answer(case.instance, "drfh")["tasks"]}
+def make_better(case: Case, better_by: str) -> dict[str, Any]:
+    """The tasks of another mechanism."""
+    return {"better": lexicographic_answer(case.instance, better_by)["tasks"]}
 
 
 def make_more_of_the_bottleneck(case: Case, rule: str) -> dict[str, Any]:
@@ -173,12 +168,6 @@ def coalition_without_loss(
     assert gains[n] > 0
     told = "{" + ", ".join(str(m + 1) for m in misreporting) + "}"
     return {"user": n + 1, "have": sum(tasks[n]), "more": sum(tasks_after[n]), "coalition": told}
-
-
-def make_two_sets_of_servers(case: Case) -> dict[str, Any]:
-    """The answers for the servers that a user may use, and for those that it says it may use."""
-    before, after = (lexicographic_answer(of_eligible(instance), "drfh") for instance in (case.instance, case.reported))
-    return before | {"tasks_after": after["tasks"], "rounds_after": after["rounds"]}
 
 
 def lemma_4_with_leftovers(rule: str, problem: Any, report: Any, misreporting: Any, tasks: Any, rounds: Any) -> Any:
