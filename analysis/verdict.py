@@ -70,5 +70,5 @@ def by_margin(
     return Verdict(name, True, float(margin), held, method)
 
 
-def undecided(reason: str, method: str = "definition", name: str = "") -> Verdict:
+def undecided(reason: object, method: str = "definition", name: str = "") -> Verdict:
     return Verdict(name, None, nan, f"not decided: {reason}", method)

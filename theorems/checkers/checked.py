@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import not_decided, yes_or_no
+from fairalloc.theorems.checkers.trials import yes_or_no
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
 from fairalloc.theorems.status import FLOATING_POINT
 
@@ -104,7 +104,7 @@ def rests_on(claim: str) -> Callable[[Case], Verdict]:
 def _verdict(claim: str) -> Verdict:
     kept = _kept(claim)
     if kept is None:
-        return not_decided(f"no run of the experiment {claim} is kept", "not examined", "experiment")
+        return undecided(f"no run of the experiment {claim} is kept", "not examined", "experiment")
     holds, margin = OUTCOMES.get(kept.word, (None, np.nan))
     return Verdict("experiment", holds, margin, run_of(claim), f"{FLOATING_POINT}: a simulation")
 

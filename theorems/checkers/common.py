@@ -16,7 +16,7 @@ from fairalloc.analysis.certificates.leximin import LeximinCertificate
 from fairalloc.analysis.holdings import Holdings, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
@@ -31,7 +31,6 @@ from fairalloc.theorems.checkers.trials import (
     Undecided,
     attempted,
     certified_allocation,
-    not_decided,
     once,
     proved,
 )
@@ -128,7 +127,7 @@ def few_rounds(mechanism: str) -> Routes:
     def confirm(case: Case) -> Verdict:
         certificate = certified_answer(case.reported, mechanism)
         if not isinstance(certificate, LeximinCertificate):
-            return not_decided(certificate, "certificate", "polynomial-time")
+            return undecided(certificate, "certificate", "polynomial-time")
         return counted(case.reported, len(certificate.rounds), "certificate")
 
     return Routes(trial, confirm)

@@ -27,7 +27,7 @@ from fairalloc.analysis.certificates.construct import certify
 from fairalloc.analysis.certificates.game_certificate import ExactServer
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.verdict import FOR_ALL, Verdict, for_the_answer_of
+from fairalloc.analysis.verdict import FOR_ALL, Verdict, for_the_answer_of, undecided
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.models.allocation import Allocation
@@ -50,7 +50,6 @@ from fairalloc.theorems.checkers.trials import (
     attempted,
     decided,
     exact_verdict,
-    not_decided,
     proof_of,
     proved_by,
     rational_allocation,
@@ -266,7 +265,7 @@ def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any
 
 def missing(what: str) -> Callable[[Case], Verdict]:
     """The check of a claim that rests on data that are not published: it decides nothing."""
-    return lambda _: not_decided(what, "not examined", "experiment")
+    return lambda _: undecided(what, "not examined", "experiment")
 
 
 # ---- whether a method ends at an answer ------------------------------------------------------------------------------
@@ -366,7 +365,7 @@ def converges(name: str, method: str, accuracy: str = "low") -> Routes:
         found, cut, own = run(case)
         x = rational(case.instance, found.x) if found.has_point else None
         if x is None or not all(exact_arcs(case.instance).tasks(x)):
-            return not_decided("a user has nothing", "a run", "convergence")
+            return undecided("a user has nothing", "a run", "convergence")
         low, high = gain_left(case.instance, x, {"alpha": "inf"} if name == "ps-dsf" else own)
         exact = Fraction(str(allowed))
         holds = True if high <= exact else False if low > exact and not cut else None

@@ -21,7 +21,7 @@ import numpy as np
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
 from fairalloc.analysis.properties.strategyproofness import NOISE
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.h_drf import HierarchicalDrf
@@ -37,7 +37,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.answers import CHOSEN, gaining_for_every_choice, one_answer, over_answers, with_answers
 from fairalloc.theorems.checkers.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
 from fairalloc.theorems.checkers.game import about_several
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, answered, attempted, not_decided, property_judge
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, answered, attempted, property_judge
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.status import FLOATING_POINT
@@ -231,7 +231,7 @@ def _by_digits(item: Mechanism, judge: Judge, case: Case) -> Verdict:
     try:
         verdict, _ = with_answers(judge, case, partial(answered, item, "many-digits", tuple(case.parameters.items())))
     except Undecided as reason:
-        return not_decided(reason, FLOATING_POINT)
+        return undecided(reason, FLOATING_POINT)
     sentence = f"{verdict.sentence} (tasks are irrational, and proved to 18 digits in ball arithmetic)"
     return _above_noise(replace(verdict, sentence=sentence, method="ball arithmetic"))
 
@@ -248,7 +248,7 @@ def _by_two(item: Mechanism, judge: Judge, case: Case) -> Verdict:
         if _others(item, parameters, case.instance, first):
             other, asked = with_answers(judge, case, partial(_by_another_method, item, parameters, first))
     except Undecided as reason:
-        return not_decided(reason, FLOATING_POINT)
+        return undecided(reason, FLOATING_POINT)
     second = next(iter(asked.values())).method
     if other is not None and _above_noise(other).holds is not False:
         return replace(other, holds=None, sentence=f"not decided: {first} violates it, and {second} does not")

@@ -20,7 +20,7 @@ from fairalloc.analysis.holdings import Unsolved
 from fairalloc.analysis.properties.checks import TOLERANCE, check
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
 from fairalloc.analysis.properties.strategyproofness import leaving, misreporting
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
@@ -60,11 +60,6 @@ def yes_or_no(name: str, holds: bool, sentence: str, method: str = RATIONAL) -> 
     return exact_verdict(name, -1 if holds else 1, sentence, method)
 
 
-def not_decided(reason: object, method: str, name: str = "") -> Verdict:
-    """The verdict where nothing is known."""
-    return Verdict(name, None, np.nan, f"not decided: {reason}", method)
-
-
 SAFETY = 10.0
 """A margin decides if it is this many times what tasks can be off: it depends on the tasks of two users, scaled by weights."""
 
@@ -101,7 +96,7 @@ def decided(judge: Judge, case: Case, answer: Answer, method: str, widths: Seque
     try:
         verdict = judge(case, answer)
     except (Undecided, Unsolved) as reason:
-        return not_decided(reason, method)
+        return undecided(reason, method)
     if any(widths) and abs(verdict.margin) <= SAFETY * max(widths):
         return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}")
     return verdict

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, solved
@@ -26,7 +26,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Routes, not_decided, once
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.papers.d.complaints import (
     ZERO,
     Found,
@@ -264,7 +264,7 @@ def limit_is_fair(case: Case) -> Verdict:
     asked = float(case.parameters.get("accuracy", 1e-5))
     way = trajectory(data(case), asked)
     if not way.reached:  # a resource that is full without a price: c beyond the reach of doubles
-        return not_decided(way.message, "integration", "njc")
+        return undecided(way.message, "integration", "njc")
     return _verdict(way.complaint - 2 * asked, way.message, "integration")
 
 

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import progressive_filling
-from fairalloc.theorems.checkers.trials import exact_verdict, not_decided, yes_or_no
+from fairalloc.theorems.checkers.trials import exact_verdict, yes_or_no
 
 ZERO, ONE = Fraction(0), Fraction(1)
 ROUNDS = 3
@@ -201,5 +201,5 @@ def ends(case: Case) -> Verdict:
     sizes = [abs(b - a).max() for a, b in pairwise(states[-5:])]
     one, *others = {b / a for a, b in pairwise(sizes)}
     if others or not 0 < one < 1:
-        return not_decided(f"{MOST_ROUNDS} rounds, and no ratio of their changes", RATIONALS, "termination")
+        return undecided(f"{MOST_ROUNDS} rounds, and no ratio of their changes", RATIONALS, "termination")
     return exact_verdict("termination", one, f"every round changes tasks by {one} times the change before", RATIONALS)

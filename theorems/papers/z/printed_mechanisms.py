@@ -11,13 +11,13 @@ from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import holdings_of, most_of, verdict_of
-from fairalloc.theorems.checkers.trials import Answer, Undecided, exact_verdict, not_decided
+from fairalloc.theorems.checkers.trials import Answer, Undecided, exact_verdict
 from fairalloc.theorems.papers.z.utilities import bundles_of, utilities_of
 
 F = Fraction
@@ -149,7 +149,7 @@ def bought_in_a_market(case: Case) -> Verdict:
     """
     certificate = certified_answer(case.reported, "nb")
     if not isinstance(certificate, BoundsCertificate):
-        return not_decided(certificate, "certificate", "market")
+        return undecided(certificate, "certificate", "market")
     arcs = exact_arcs(case.reported)
     costs = [q + z for q, z in zip(arcs.cheapest(certificate.prices), certificate.limits, strict=True)]
     budgets, tasks = case.reported.exact.weights, arcs.tasks(certificate.x)

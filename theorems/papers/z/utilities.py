@@ -9,12 +9,12 @@ from typing import Any
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.common import few_rounds, holdings_of, max_min_fair, verdict_of
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, not_decided, property_judge, rational_allocation
+from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, property_judge, rational_allocation
 
 F = Fraction
 PARETO = property_judge("pareto")
@@ -124,7 +124,7 @@ def wasteful_mmf(case: Case) -> Verdict:
     try:
         fair = max_min_fair(case, lambda _: allocation).holds
     except Undecided as reason:
-        return not_decided(reason, "")
+        return undecided(reason, "")
     if not fair:
         raise NotApplicable("the point is not max-min fair")
     return PARETO(case, lambda _: allocation)
