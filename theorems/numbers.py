@@ -22,7 +22,7 @@ The search, which is kept in search/numbers.json:
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -49,6 +49,7 @@ from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.matrix import recorded_matrices
 from fairalloc.theorems.packaged_files import packaged_text
 from fairalloc.theorems.search.our_cells import known_cells
+from fairalloc.theorems.search.steps import deletions
 
 MOST = 6
 """The largest number in an instance that is searched."""
@@ -291,16 +292,9 @@ class _Climb:
         less: tuple[Draft, Any] | None = draft, best
         while less is not None:
             draft, best = less
-            ratios = ((made, _ratio(self.mechanism, self.quantity, made)) for made in _parts(draft))
+            ratios = ((made, _ratio(self.mechanism, self.quantity, made)) for made in deletions(draft) if made.size[0] > 1)
             less = next(((made, ratio) for made, ratio in ratios if ratio is not None and ratio >= best), None)
         return draft.case(), best
-
-
-def _parts(draft: Draft) -> Iterator[Draft]:
-    n_users, n_servers, n_resources = draft.size
-    yield from (draft.without_user(n) for n in range(n_users) if n_users > 2)
-    yield from (draft.without_server(i) for i in range(n_servers) if n_servers > 1)
-    yield from (draft.without_resource(r) for r in range(n_resources) if n_resources > 1)
 
 
 def search_numbers(path: str | Path, cases: int = 500, seed: int = 0, mechanisms: Iterable[str] = ()) -> list[Worst]:

@@ -288,7 +288,7 @@ class Search:
 
     def _smaller_violation(self, draft: Draft, found: Violation) -> Violation | None:
         """The draft, made to satisfy the hypotheses, where it is a smaller confirmed violation."""
-        if not draft.users or not draft.capacities or not draft.capacities[0] or self.limit.overdue:
+        if self.limit.overdue:
             return None
         self.statement.hypotheses.impose(draft)
         if not measure(draft) < measure(found.draft):

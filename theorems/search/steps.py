@@ -106,12 +106,12 @@ def _complexity(value: Fraction | int) -> int:
     return abs(value.numerator) + value.denominator
 
 
-def _deletions(draft: Draft) -> Iterator[Draft]:
-    """Without a user, a server, a resource, a variant or a misreport."""
+def deletions(draft: Draft) -> Iterator[Draft]:
+    """Without a user, a server or a resource, of which one stays, without a variant or a misreport."""
     n_users, n_servers, n_resources = draft.size
-    yield from (draft.without_user(n) for n in range(n_users))
-    yield from (draft.without_server(i) for i in range(n_servers))
-    yield from (draft.without_resource(r) for r in range(n_resources))
+    yield from (draft.without_user(n) for n in range(n_users) if n_users > 1)
+    yield from (draft.without_server(i) for i in range(n_servers) if n_servers > 1)
+    yield from (draft.without_resource(r) for r in range(n_resources) if n_resources > 1)
     for n, user in enumerate(draft.users):
         yield from (draft.without_variant(n, v) for v in range(len(user.demands)) if len(user.demands) > 1)
         yield from (_with(draft, n, {name: None}) for name in REPORTED if getattr(user, name) is not None)
@@ -162,7 +162,7 @@ def _replacements(draft: Draft) -> Iterator[Draft]:
             yield made
 
 
-STEPS = (_deletions, _simplifications, _rescalings, _replacements)
+STEPS = (deletions, _simplifications, _rescalings, _replacements)
 """Each gives the drafts that one step leads to."""
 
 
