@@ -234,11 +234,8 @@ def least_served(case: Case, answer: Answer) -> Verdict:
 
 def utilisation(h: Holdings) -> Any:
     """Mean used part of the capacities of all servers."""
-    loads = np.array(
-        exact_arcs(h.instance).loads(h.x) if h.exact else (h.instance.arcs.load @ h.allocation.x).tolist(), dtype=object
-    )
-    some = (h.instance.capacities > 0).ravel()
-    return sum(loads[some]) / int(some.sum())
+    some = h.pools > 0
+    return sum(h.used[some] / h.pools[some]) / int(some.sum())
 
 
 def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> Routes:

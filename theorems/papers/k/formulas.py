@@ -142,11 +142,9 @@ Row = Sequence[Fraction]
 
 def all_used(case: Case, answer: Answer) -> Verdict:
     """Every capacity of a server that somebody may use is used up."""
-    h = holdings_of(answer(case.instance))
-    arcs, R = case.instance.arcs, case.instance.R
-    loads = exact_arcs(case.instance).loads(tuple(h.x)) if h.exact else arcs.load @ h.x
-    rows = [i * R + r for i in sorted(set(arcs.server.tolist())) for r in range(R) if case.instance.capacities[i][r] > 0]
-    least = min(loads[row] for row in rows)
+    h, here = holdings_of(answer(case.instance)), sorted(set(case.instance.arcs.server.tolist()))
+    used, pools = h.used[here], h.pools[here]
+    least = min(used[pools > 0] / pools[pools > 0])
     return verdict_of(h, "all capacities used", 1 - least, f"{float(least):.6g} of a capacity is used")
 
 

@@ -233,12 +233,8 @@ def _table4(mechanism: str, n: int, case: Case) -> Sequence[Row]:
 
 def _used(instance: Instance, resource: int, classes: Sequence[int]) -> Mapping[str, Fraction]:
     """The part of a resource that is used in some classes together, under each of the mechanisms."""
-    total = {i: instance.exact.capacities[i][resource] * int(instance.counts[i]) for i in classes}
-    used = {}
-    for name in ("ps-dsf", "tsf", "drfh"):
-        loads = exact_arcs(instance).loads(tuple(certified(instance, name).x))
-        used[name] = sum((loads[i * instance.R + resource] * c for i, c in total.items()), F(0)) / sum(total.values())
-    return used
+    answers = {name: certified(instance, name) for name in ("ps-dsf", "tsf", "drfh")}
+    return {name: sum(h.used[[*classes], resource]) / sum(h.pools[[*classes], resource]) for name, h in answers.items()}
 
 
 def _full(resource: int, classes: Sequence[int], case: Case) -> Verdict:

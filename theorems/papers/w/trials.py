@@ -254,7 +254,7 @@ def _wasteful(case: Case, answer: Answer) -> Verdict:
     """Some resource is used at least two fifths as much as under DRFH."""
     h = holdings_of(answer(case.reported))
     fair = certified(case.reported, "drfh") if h.exact else holdings_of(solve(case.reported, "drfh"))
-    used, could = h.bundles.sum(axis=(0, 1)), fair.bundles.sum(axis=(0, 1))
+    used, could = h.used.sum(axis=0), fair.used.sum(axis=0)
     most = max(u / c for u, c in zip(used, could, strict=True) if c > 0)
     margin = h.array(["2/5"])[0] - most if h.exact else 0.4 - most
     return verdict_of(h, "utilisation", margin, f"no resource is used more than {float(most):.6g} times as much as under DRFH")
