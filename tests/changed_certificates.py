@@ -27,8 +27,8 @@ def changed(document, path, new):
 TINY = Fraction(1, 10**60)
 """Next to nothing."""
 
-TINY_OF_BOUNDS = Fraction(1, 10**22)
-"""A gap of 1e-13 that is rounded up to 64 bits does not tell of much less."""
+TINY_OF_BOUNDS = Fraction(1, 10**16)
+"""A gap whose terms are rounded up to 64 bits does not tell of much less."""
 
 
 def variations(old, tiny=TINY):

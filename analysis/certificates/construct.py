@@ -15,7 +15,7 @@ from typing import cast
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certificate import Certificate, Refuted, dual_bound
+from fairalloc.analysis.certificates.certificate import Certificate, Refuted
 from fairalloc.analysis.certificates.filling import FillingCertificate
 from fairalloc.analysis.certificates.game_certificate import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
 from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
@@ -354,8 +354,10 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     x = _shrunk(arcs, given.x)
     tasks = arcs.tasks(x)
     hints = [reference_prices(given, instance.weights / given.tasks), *([] if given.prices is None else [given.prices])]
-    proofs = [_multipliers(given, np.maximum(prices, 0.0)) for prices in hints]
-    found = [(nb_gap(arcs, weights, tasks, *proof), *proof) for proof in proofs if min(dual_bound(arcs, *proof)[0]) > 0]
+    found = []
+    for proof in (_multipliers(given, np.maximum(prices, 0.0)) for prices in hints):
+        with suppress(Refuted):
+            found.append((nb_gap(arcs, weights, tasks, *proof), *proof))
     if not found:
         raise Refuted("no known prices prove a bound")
     gap, prices, rest = min(found)

@@ -53,13 +53,14 @@ class BoundsCertificate(Certificate):
 
 
 def nb_gap(arcs: ExactArcs, weights: Rationals, tasks: Rationals, prices: Rationals, limits: Rationals) -> Fraction:
-    """The gap of feasible tasks u (N,) > 0 at prices p (K R,) and z (N,), >= 0 and in units of w (N,), rounded up to 64 bits.
+    """The gap of feasible tasks u (N,) > 0 at prices p (K R,) and z (N,), >= 0 and in units of w (N,).
 
-    Exactly it has eighty digits for each user. Refuted where the prices prove no bound, because the tasks of a user cost nothing.
+    Each w^2 / (s u) is rounded up to 64 bits: an exact sum has eighty digits for each user. Refuted where the prices prove no
+    bound, because the tasks of a user cost nothing.
     """
     costs, bound = dual_bound(arcs, prices, limits)
     require(all(s > 0 for s in costs), "the tasks of a user cost nothing")
-    return rounded_up(bound - 2 * sum(weights) + sum(w * w / (s * u) for w, s, u in zip(weights, costs, tasks, strict=True)))
+    return bound - 2 * sum(weights) + sum(rounded_up(w * w / (s * u)) for w, s, u in zip(weights, costs, tasks, strict=True))
 
 
 def log_value(weights: Rationals, tasks: Rationals) -> tuple[Fraction, Fraction]:
