@@ -24,6 +24,9 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import rational
 from fairalloc.models.transformations.own_time import own_time
 
+FEW = 100
+"""A tolerance allows so many times itself of a user's own tasks, as a residual does (`allowed_user_error`)."""
+
 
 class Unsolved(FairallocError):  # noqa: N818 (a finding, not an error)
     """A linear program was not solved, so the property is not decided."""
@@ -78,8 +81,11 @@ class Holdings:
 
     @cached_property
     def weights(self) -> Any:
-        """(N,)."""
-        return self.array(self.instance.exact.weights) if self.exact else self.instance.weights
+        """(N,); with groups the parts phi of the users, of which weights say something among siblings alone."""
+        exact, groups = self.instance.exact, self.instance.groups
+        if groups is not None:
+            return self.array(groups.parts(exact.weights)[len(groups) :])
+        return self.array(exact.weights) if self.exact else self.instance.weights
 
     @cached_property
     def limits(self) -> Any:
@@ -104,6 +110,13 @@ class Holdings:
     def alone(self) -> Any:
         """(N,) tasks that the best arc of each user could run alone: the unit of margins."""
         return np.maximum.reduceat(self.gamma, self.instance.arcs.first)
+
+    def gains(self, before: Any, after: Any) -> Any:
+        """(N,) after - before, both tasks, in units of `alone`, or of FEW times `after` where that is less.
+
+        So a user is not overlooked that is due a small part of what it could run alone, by its weight or its max_tasks.
+        """
+        return (after - before) / np.where(after > 0, np.minimum(self.alone, FEW * after), self.alone)
 
     @cached_property
     def tasks(self) -> Any:

@@ -84,6 +84,8 @@ def _named(name: str | Mechanism | type[Mechanism]) -> Mechanism:
 def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism] | None = None, asked_by: str = "") -> Mechanism:
     """The mechanism of this name, or the allocation's with its parameters; the allocation knows one of one's own by its id.
 
+    NotApplicable where it knows no floors or groups, and the instance of the allocation has some.
+
     Parameters
     ----------
     allocation : as `solve` gives it; InstanceError where it has no mechanism and no name is given
@@ -93,7 +95,9 @@ def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism]
     if asked_by and name is None and not allocation.mechanism:
         rule = f"{asked_by} needs one: {asked_by}(allocation, mechanism)"
         raise InstanceError(f"the allocation names no mechanism, so {rule}")
-    return _found(allocation, name).kept(allocation.instance)
+    found = _found(allocation, name).kept(allocation.instance)
+    found.check_groups(allocation.instance)
+    return found
 
 
 def _found(allocation: Allocation, name: str | Mechanism | type[Mechanism] | None) -> Mechanism:

@@ -35,6 +35,7 @@ class Edited(Mechanism):
     """
 
     _known: "tuple[Instance, Edited] | None" = None
+    _written: Instance | None = None
     _problem: "cp.Problem | None" = None
     _rounds: "ParametricRound | None" = None
     _goal: tuple[Any, Any] | None = None
@@ -54,7 +55,7 @@ class Edited(Mechanism):
     def __reduce__(self) -> tuple[Any, ...]:
         """What travels to another process is what it was made of: a compiled model stays behind."""
         own = {name: getattr(self, name) for name in ("title", "edits", "keeps_floors", "unique")}
-        return Edited, (self.base, self.id, self.cvxpy_edit, self.pyomo_edit), own
+        return type(self), (self.base, self.id, self.cvxpy_edit, self.pyomo_edit), own
 
     @property
     def layers(self) -> frozenset[str]:
@@ -99,11 +100,12 @@ class Edited(Mechanism):
         turned = known is not None and goal is not None and rises_with(*goal) != known[1].takes_rounds
         if known is None or known[0] is not instance or turned:
             result = copy(self)
-            result._settle(self.domain(instance))
+            result._settle(self.canonical(self.domain(instance))[0])
             self._known = known = instance, result
         return known[1]
 
     def _settle(self, domain: Instance) -> None:
+        self._written = domain
         lost = self._lost(domain) if self.base.several_rounds else ""
         self.takes_rounds = self.base.several_rounds and not lost
         if lost:
@@ -141,9 +143,15 @@ class Edited(Mechanism):
 
     def write_cvxpy(self, instance: Instance, round: "Round | None" = None) -> "cp.Problem":  # noqa: A002
         """The base's problem, edited; once it is settled always the same object, set to the round."""
+        if self._problem is None:
+            return self._applied_to(self.base.write_cvxpy(instance), instance)
+        if instance != self._written:  # where it was settled in other units
+            other = copy(self)
+            other._settle(instance)
+            return other.write_cvxpy(instance, round)
         if self._rounds is not None:
             self._rounds.set(round)
-        return self._problem if self._problem is not None else self._applied_to(self.base.write_cvxpy(instance), instance)
+        return self._problem
 
     def _applied_to(self, problem: "cp.Problem", instance: Instance) -> "cp.Problem":
         import cvxpy as cp

@@ -4,8 +4,9 @@ r"""Floors: a mechanism's program or rounds for users who must run at least min_
 
 It is an edit of the mechanism (edited.py), which holds in the programs mmf, drfh-lp, utilitarian, nb, alpha-fair and fds, and in
 every round of a lexicographic rule: a user stops where it can have no more while the others keep their levels and their floors.
-Answers are judged by the optimality conditions of the model. Where no allocation has all floors, the answer names an irreducible
-set of them that contradict each other (solvers/iis.py), and `explain` has their prices, the duals of "floor".
+Unlike other edits it is solved in the canonical units of the mechanism, and the optimality conditions of that model judge it.
+Where no allocation has all floors, the answer names an irreducible set of them that contradict each other (solvers/iis.py), and
+`explain` has their prices, the duals of "floor".
 A mechanism whose conditions are about one server refuses: they have no place for a floor of a user's total.
 """
 
@@ -22,8 +23,10 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -48,14 +51,35 @@ def in_pyomo(model: "pyo.ConcreteModel", instance: Instance) -> None:
     model.floor = pyo.Constraint(list(floors), rule=lambda _, n: tasks[n] >= floors[n])
 
 
+class WithFloors(Edited):
+    """A mechanism's model and the floors, in its units and with its prices."""
+
+    keeps_floors = True
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """Those of the mechanism, always the same object for an instance."""
+        return instance.once((self.base, "canonical"), lambda: self.base.canonical(instance))
+
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:
+        """Of a rule in units of the level g, which is sigma_n u_n / phi_n; else those of the mechanism."""
+        if not isinstance(self.base, Leximin):
+            return self.base.model_prices(domain, scaled, x, given)
+        unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
+        result: Floats = given[0] * (self.base.rate(domain)[0] * unit / self.base.rate(scaled)[0])
+        return result
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """Those of the mechanism."""
+        return self.base.values(allocation)
+
+
 def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
     """The mechanism that keeps the floors of an instance that has some; NotApplicable where it cannot."""
     if mechanism.keeps_floors:
         return mechanism
     if isinstance(mechanism, Leximin | Utilitarian | AlphaFair) and not isinstance(mechanism, PerServer | Uniform | GavelMaxMin):
-        result = Edited(mechanism, mechanism.id, in_cvxpy, in_pyomo)
-        result.title, result.edits = f"{mechanism.title}, with floors", "the floors"
-        result.keeps_floors, result.unique = True, mechanism.unique
+        result = WithFloors(mechanism, mechanism.id, in_cvxpy, in_pyomo)
+        result.title, result.edits, result.unique = f"{mechanism.title}, with floors", "the floors", mechanism.unique
         return result
     n = int(np.flatnonzero(instance.min_tasks)[0])
     floor = f"user {instance.users[n]!r} has {instance.min_tasks[n]:g}"

@@ -63,7 +63,7 @@ def arrivals(instance: Instance, order: Sequence[int] | None = None, *, cautious
 
     Raises
     ------
-    NotApplicable : limits, placement constraints, demands by server, or an order that does not name each user once
+    NotApplicable : limits, floors, groups, placement, demands by server, or an order that does not name each user once
 
     Examples
     --------
@@ -81,8 +81,11 @@ def arrivals(instance: Instance, order: Sequence[int] | None = None, *, cautious
 
 def _demands(instance: Instance) -> tuple[Floats, Floats]:
     """(N, R) D: parts of the server that a dominant share of 1 takes; (N,) the dominant share of a task."""
-    if np.isfinite(instance.max_tasks).any():
-        raise NotApplicable("dynamic DRF is for users without max_tasks")
+    for what, there in (("max_tasks", np.isfinite(instance.max_tasks).any()), ("min_tasks", instance.has_floors)):
+        if there:
+            raise NotApplicable(f"dynamic DRF is for users without {what}")
+    if instance.groups is not None:
+        raise NotApplicable("dynamic DRF knows no groups: instance.replace(groups=None) leaves them out")
     pool = pooled(instance)
     share = global_dominant_share(pool)
     return pool.arcs.load.toarray().T / share[:, None], share

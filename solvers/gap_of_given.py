@@ -13,6 +13,7 @@
 import hashlib
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from fairalloc.formulations.common.kkt_residual import (
     violation_of_cvxpy,
 )
 from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.floors import WithFloors
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.whole_rounds import WholeRounds
@@ -41,7 +43,7 @@ from fairalloc.solvers.options import ACCURACY, solver_options
 from fairalloc.solvers.solve import solve
 
 GIVEN = 1e-9
-"""How far tasks may be from the given ones, relative to the largest, when the model is solved for its other variables."""
+"""How far tasks may be from the given ones, relative to those of the user, when the model is solved for its other variables."""
 
 KEPT = 32
 """How many answers are kept."""
@@ -89,8 +91,7 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     domain = item.domain(allocation.instance)
     problem: Any = item.write_cvxpy(domain)
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
-        level = float((item.base.rate(domain) * domain.arcs.totals(allocation.x)).min())
-        return _by_shares(item, problem, allocation, limits, lambda one: domain.arcs.totals(one.x), level=level)
+        return _by_shares(item, problem, allocation, limits, lambda one: domain.arcs.totals(one.x))
     if isinstance(item, WholeRounds):  # of mmf and drfh-lp the least share is unique
         rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
         return _by_shares(item, problem, allocation, limits, lambda one: np.sort(rate * domain.arcs.totals(one.x))[:asked])
@@ -121,22 +122,27 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
 
 
 def _by_shares(
-    item: Mechanism, problem: Any, allocation: Allocation, limits: Limits, shares: Callable[[Allocation], Floats], **level: float
+    item: Mechanism, problem: Any, allocation: Allocation, limits: Limits, shares: Callable[[Allocation], Floats]
 ) -> tuple[float | None, str]:
-    """Where shares (n,) are unique; the first round must allow the tasks, for a rule whose rounds are kept at their `level`."""
-    if words := _impossible(item, problem, allocation, **level):
+    """Where shares (n,) are unique; the first round must allow the tasks."""
+    if words := _impossible(item, problem, allocation):
         return np.inf, words
     own, right = shares(allocation), shares(_answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
     size = np.maximum(np.abs(right), GIVEN * np.abs(right).max(initial=0.0))
     return float((np.abs(own - right) / (size + TINY)).max()), SHARES
 
 
-def _impossible(item: Mechanism, problem: Any, allocation: Allocation, level: float | None = None) -> str:
-    """Put the tasks into the problem, and the values of its other variables; why they are not possible, or ""."""
+def _impossible(item: Mechanism, problem: Any, allocation: Allocation) -> str:
+    """Put the tasks into the problem, and the values of its other variables; why they are not possible, or "".
+
+    The level g of a rule that keeps its rounds, or has floors alone, is the least share of the tasks.
+    """
     x = problem.var_dict["x"]
     others = {v.name(): v for v in problem.variables() if v is not x}
     x.save_value(allocation.x)
-    if level is not None and set(others) == {"g"}:
+    kept = isinstance(item, Edited) and (item.takes_rounds or isinstance(item, WithFloors)) and isinstance(item.base, Leximin)
+    if kept and set(others) == {"g"}:
+        level = item.base.values(replace(allocation, instance=item.domain(allocation.instance)))["g"]
         others["g"].save_value(np.array(level))
     elif others and (words := _solve_for_others(item, problem, allocation)):
         return words
@@ -147,7 +153,8 @@ def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> 
     """The best values of the other variables with these tasks; why there are none, or ""."""
     import cvxpy as cp
 
-    near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * max(float(np.abs(allocation.x).max(initial=0.0)), TINY)
+    arcs = item.domain(allocation.instance).arcs
+    near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * arcs.totals(np.abs(allocation.x))[arcs.user]
     trial = cp.Problem(problem.objective, [*problem.constraints, near])
     simplex = trial.is_lp() or trial.is_mixed_integer()  # which is right also where tasks differ by orders of magnitude
     ended = solved(trial, **({"solver": "HIGHS", **solver_options("HIGHS", "high")} if simplex else {}))

@@ -147,7 +147,7 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
             item.unwritten(instance, "cvxpy") or f"no method that is installed computes {item.id!r} on this instance"
         )
     if best.termination == "infeasible" and isinstance(item, Edited):
-        for sentence in conflict(item, item.domain(instance)):
+        for sentence in conflict(item, item.canonical(item.domain(instance))[0]):
             best = best.noted(message=sentence)
             if keep is not None:
                 keep(best)

@@ -50,8 +50,12 @@ class Certificate(ABC):
 
     @checked
     def verify(self, instance: Instance, mechanism: Mechanism | None = None) -> Verdict:
-        """Check every number against the exact data of the instance; the verdict's sentence names the first that is wrong."""
+        """Check every number against the exact data of the instance; the verdict's sentence names the first that is wrong.
+
+        NotApplicable where the mechanism is not defined there, as where it knows no groups.
+        """
         item = mechanism or _named(self.mechanism)
+        item.check_groups(instance)
         try:
             self._check(item, item.domain(instance))
         except Refuted as fault:

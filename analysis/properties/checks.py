@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
+from fairalloc.analysis.holdings import FEW, Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
 from fairalloc.analysis.properties import fairness, group_fairness, whole_tasks
@@ -187,14 +187,15 @@ def _non_wastefulness(h: Holdings, tolerance: float) -> Verdict:
 def _pareto(h: Holdings, tolerance: float) -> Verdict:
     """No feasible allocation gives a user more tasks and none fewer (W 3.3, Z II-B).
 
-    LP: max sum_n t_n with u'_n >= u_n + gamma_n t_n, t >= 0, u' feasible; gamma_n is the most tasks one server runs for n.
+    LP: max sum_n t_n with u'_n >= u_n + gamma_n t_n, t >= 0, u' feasible; gamma_n is the most tasks one server runs for n, or FEW
+    times its max_tasks where that is less.
     """
-    instance, arcs, unit = h.instance, h.instance.arcs, h.alone
+    instance, arcs, unit = h.instance, h.instance.arcs, np.minimum(h.alone, FEW * h.limits)
     x = h.allocation.x if h.exact else np.maximum(h.allocation.x, 0.0)  # a tiny negative entry frees capacity for others
     near = replace(h, allocation=replace(h.allocation, x=x, bundles=None))
     keep = near.tasks / max(1, ratio(near.used, near.pools).max(), (near.tasks / h.limits).max())
     capped = np.isfinite(instance.max_tasks)
-    answer = maximum(*_improvements(h, keep, capped), h.exact)
+    answer = maximum(*_improvements(h, keep, capped, unit), h.exact)
     if answer is None:
         raise Unsolved("the linear program was not solved")
     gain = answer.z[len(arcs) :]
@@ -208,9 +209,9 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     return Verdict("", False, float(gain[n]), sentence, method, better)
 
 
-def _improvements(h: Holdings, keep: Any, capped: Any) -> tuple[Any, Any, Any]:
-    """Cost, rows and sides of the linear program of `_pareto`, in units of h.alone; keep (N,) tasks, capped (N,) has a limit."""
-    arcs, unit, (N, K, R) = h.instance.arcs, h.alone, (h.instance.N, h.instance.K, h.instance.R)
+def _improvements(h: Holdings, keep: Any, capped: Any, unit: Any) -> tuple[Any, Any, Any]:
+    """Cost, rows and sides of the linear program of `_pareto`, in units (N,) of tasks; keep (N,) tasks, capped (N,) limited."""
+    arcs, (N, K, R) = h.instance.arcs, (h.instance.N, h.instance.K, h.instance.R)
     cost = h.array([0] * len(arcs) + [1] * N)
     sides = np.concatenate([h.array([1] * (K * R)), -keep / unit, h.limits[capped] / unit[capped]])
     if not h.exact:

@@ -1,6 +1,7 @@
 r"""Fairness of one allocation: envy, sharing incentives, and max-min fairness where one resource decides.
 
-Margins are signed (positive = violation) and dimensionless: tasks in units of those that the user's best arc could run alone.
+Margins are signed (positive = violation) and dimensionless: tasks in units of those that the user's best arc could run alone, or
+of a hundred times what it is compared with where that is less.
 Verdicts get the name of their property from it (property.py).
 
 **Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. K writes a_m as one vector of totals, W as a
@@ -51,7 +52,7 @@ SOLVED, NODES = 1e-6, 400
 
 def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
     """The verdict on worth >= better, both (N,) tasks; `better` comes from the bundle of others[n], described by `what`."""
-    gap = (better - worth) / h.alone
+    gap = h.gains(worth, better)
     n = int(np.argmax(gap))
     m, users = others[n], h.instance.users
     method = "rational arithmetic" if h.exact else "floating point"
@@ -299,10 +300,11 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     instance = h.instance
     if not global_bottlenecks(instance):
         return undecided("users have no demand vectors with the same global dominant resource")
-    best = solve(instance.replace(groups=None), "drfh", "exact" if h.exact else None, accuracy="high")
+    alone = instance if instance.groups is None else instance.replace(groups=None, weights=h.weights)
+    best = solve(alone, "drfh", "exact" if h.exact else None, accuracy="high")
     if not best.residual <= SOLVED:
         raise Unsolved("the answer of drfh was not found")
-    gaps = abs(Holdings(best, h.exact).tasks - h.tasks) / h.alone
+    gaps = abs(h.gains(h.tasks, Holdings(best, h.exact).tasks))
     n = int(np.argmax(gaps))
     method = f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
     user, tasks, fair = instance.users[n], h.tasks[n], float(best.tasks[n])

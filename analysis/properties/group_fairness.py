@@ -64,12 +64,13 @@ def sibling_envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     groups = h.instance.groups
     if groups is None:
         return NO_GROUPS
-    gaps: list[tuple[Any, str]] = []
-    for n, user in enumerate(h.instance.users):
-        beside = [m for m, group in enumerate(groups.of_user) if m != n and group == groups.of_user[n]]
-        worth = h.utilities(n, h.scaled(n, h.bundles))
-        gaps += [((worth[m] - h.worth[n]) / h.alone[n], user) for m in beside]
-    gap, name = max(gaps, default=(0, ""), key=lambda pair: pair[0])
+    better = h.zeros(h.instance.N)
+    for n, own in enumerate(groups.of_user):
+        beside = [m for m, group in enumerate(groups.of_user) if m != n and group == own]
+        better[n] = max(h.utilities(n, h.scaled(n, h.bundles))[beside], default=better[n])
+    gaps = h.gains(h.worth, better)
+    n = int(np.argmax(gaps))
+    gap, name = gaps[n], h.instance.users[n]
     what = "could run more with what a user of its group has, scaled by their weights"
     return by_margin(gap, tolerance, f"no user {what}", f"user {name!r} {what}", DECIDED_BY[h.exact], {"node": name})
 

@@ -34,11 +34,11 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
     if not instance.single_variant or np.abs(x - np.round(x)).max(initial=0.0) > ROUNDING:
         why = "the tasks are not whole" if instance.single_variant else "users have several variants"
         return undecided(f"it is about whole tasks in one way, and {why}", METHOD)
-    x = np.round(x)
+    x, weights = np.round(x), np.array(h.weights, float)
     bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
     margin, n, m, better = 0.0, 0, 0, 0.0
     for holder in np.flatnonzero(tasks).tolist():
-        factor = (instance.weights / instance.weights[holder])[:, None, None]
+        factor = (weights / weights[holder])[:, None, None]
         left = []
         for a in (a for a in h.own(holder) if x[a]):
             less = bundles[holder].copy()
@@ -51,7 +51,7 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
     one, other = instance.users[n], instance.users[m]
     held = "nobody would run more whole tasks with another's resources less a task, scaled by their weights"
     broken = f"user {one!r} runs {tasks[n]:.6g} tasks, and {better:.6g} with the resources of user {other!r} less a task"
-    broken += ", scaled by their weights" * bool(instance.weights[n] != instance.weights[m])
+    broken += ", scaled by their weights" * bool(weights[n] != weights[m])
     witness = {"user": one, "other": other, "tasks": tasks[n], "better": better}
     return by_margin(margin, tolerance, held, broken, METHOD, witness)
 

@@ -9,9 +9,11 @@ import numpy as np
 from fairalloc.formulations.common.conic import Bound, conic_bound
 from fairalloc.formulations.common.convexity import doubt, with_values
 from fairalloc.formulations.common.kkt_residual import gap_of_cvxpy, optimality_of_cvxpy
+from fairalloc.formulations.floors import WithFloors
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
@@ -94,7 +96,15 @@ class ModelSession(Session):
             self.conclude(termination)
             if not item.has_residual:
                 self.own_conditions()
+                self.judge_model(self._missed_level())
             return self.x, item.prices(self.instance, self.capacity_duals(round), values)
+
+    def _missed_level(self) -> float:
+        """The part of the level g of one max-min program that the tasks lack: with weights far apart no row shows it."""
+        if self.mechanism.takes_rounds or not isinstance(self.mechanism, WithFloors) or self.objective is None or not len(self.x):
+            return 0.0
+        level = self.mechanism.values(Allocation(self.instance, self.x)).get("g", self.objective)
+        return 1.0 - level / self.objective if level < self.objective else 0.0
 
     def write(self, round: Round | None) -> Any:  # noqa: A002
         """The mechanism's model, of this round where there are rounds."""

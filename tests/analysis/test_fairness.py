@@ -467,3 +467,27 @@ def test_a_limit_that_is_met_up_to_rounding_is_met(missing):
     found = check(Allocation(instance, [0.5, 0.1 * (1 - missing), 0]), "weak-sharing-incentive")
     assert found.holds
     assert found.margin == pytest.approx(-0.25)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    ("given", "x", "names"),
+    [
+        (
+            {"weights": [1, 4 * 10**6]},
+            [0, 1],
+            ["sharing-incentive", "envy-freeness", "total-envy-freeness", "global-bottleneck-fairness"],
+        ),
+        ({"weights": [1, 1, 10**7]}, [1e-7, 0, 0.9999999], ["sharing-incentive", "envy-freeness"]),
+        ({"max_tasks": ["1/10000000", None]}, [0, 1], ["sharing-incentive", "envy-freeness"]),
+        ({"max_tasks": ["1/10000000", None]}, [0, "0.9999999"], ["pareto"]),
+        ({"groups": {"one": [0, 1]}, "weights": [1, 4 * 10**6]}, [0, 1], ["sibling-envy-freeness"]),
+    ],
+)
+def test_who_is_due_a_small_part_is_not_overlooked(given, x, names, exact):
+    """Its tasks are below the tolerance beside what it could run alone: all of these held in floating point."""
+    instance = Instance([[1]] * len(x), [[1]], **given)
+    for name in names:
+        verdict = check(Allocation(instance, x), name, exact=exact)
+        assert verdict.holds is False, verdict
+        assert verdict.margin > 1e-3

@@ -234,3 +234,65 @@ def test_floors_in_instances_and_files():
 def test_floors_of_nothing_are_none(floors):
     instance = fa.Instance([[1], [2]], [[4], [4]], min_tasks=floors)
     assert fa.solve(instance, "drf-per-server").tasks == pytest.approx([4, 2])
+
+
+FAR = 10**11
+
+
+@pytest.mark.parametrize("accuracy", ["low", "mid"])
+@pytest.mark.parametrize(
+    ("name", "weights", "right"),
+    [
+        ("drfh-lp", [1, 1, 1], [1 / 15, FAR * 2 / 3, 2 / 3]),
+        ("drfh", [1, 1, 1], [1 / 15, FAR * 2 / 3, 2 / 3]),
+        ("mmf", [1, FAR, 1], [1 / 6, FAR / 6, 1 / 6]),
+        ("nb", [1, 1, 1], [1 / 15, FAR * 2 / 3, 2 / 3]),
+        ("utilitarian", [1, 1, 1], [0, FAR * 1.9, 0.1]),
+    ],
+)
+def test_units_of_tasks_far_apart_are_no_matter(name, weights, right, accuracy):
+    """One user counts its tasks by the byte: drfh-lp and mmf called (0, 1, 0.1) optimal, and drfh (0.1, 1.9, 1)."""
+    one = Instance([[10], [Fraction(1, FAR)], [1]], [[2]], weights=weights, min_tasks=[0, 1, 0.1])
+    found = fa.solve(one, name, accuracy=accuracy)
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, right, rtol=1e-3, atol=1e-6)
+    assert fa.check(found, name, tolerance=1e-3)
+    lower = Allocation(one, np.where(np.arange(3) == np.argmax(right), 0.5, 1.0) * found.x)
+    assert fa.check(lower, name).holds is False
+
+
+@pytest.mark.parametrize("first", [0, 1e-3, 0.5])
+def test_a_level_that_tasks_do_not_have_is_seen(first):
+    """1e-9 of a large number of tasks is no small part of a small one."""
+    one = Instance([[1], [Fraction(1, 10**9)]], [[2]], weights=[1, 10**9], min_tasks=[0, 1])
+    for item in ("mmf", mechanism("mmf").edited("same", cvxpy=lambda problem, _: problem)):
+        instance = one if item == "mmf" else one.replace(min_tasks=None)
+        assert fa.check(Allocation(instance, [first, 1e9]), item).holds is False
+    assert fa.check(Allocation(one, [1, 1e9]), "mmf")
+
+
+def test_weights_far_apart_do_not_hide_a_level_that_is_missed():
+    """No user without tasks beside a level of 1e-9: rows of the model are violated by less than rounding of the largest tasks."""
+    weights = [600, "1/250", 4000000, "1/12500"]
+    one = Instance(
+        [["9/10", 3000, "1/250"], [5000, "3/10", "3/500"], [600, "1/25", "1/200"], [9000, 50, 5000]],
+        [[7, "1/2", "1/1000"]],
+        weights=weights,
+        max_tasks=["3/500", "2/5", "1/250", None],
+        min_tasks=[0, 0, 0, "1/10000030"],
+    )
+    for method in ("cvxpy:highs", "pyomo:highs", "cvxpy:clarabel"):
+        found = fa.solve(one, "mmf", method, accuracy="low")
+        assert found.values["g"] == pytest.approx(1e-9, rel=1e-3) or not found.claims_success
+
+
+@pytest.mark.parametrize("name", ["mmf", "drfh", "utilitarian", "nb", "alpha-fair"])
+def test_prices_with_floors_are_those_of_the_users_model(name):
+    one = Instance([[1, 3], [400, 100], [2, 2]], [[10, 20], [5, 5]], weights=[1, 2, 3], min_tasks=[0, 0.005, 0.1])
+    item = mechanism(name).kept(one)
+    found = fa.solve(one, name, accuracy="high")
+    problem = item.cvxpy(one)
+    problem.solve(solver="CLARABEL", tol_gap_rel=1e-11, tol_gap_abs=1e-11, tol_feas=1e-11)
+    duals = next(c.dual_value for c in problem.constraints if c.label == "capacity")
+    assert found.prices is not None
+    np.testing.assert_allclose(found.prices.ravel(), duals, atol=1e-5 * np.abs(duals).max())

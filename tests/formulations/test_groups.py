@@ -649,3 +649,44 @@ def test_what_is_no_parameter_is_told_with_those_that_are(name):
     """`integral=False` had been a TypeError, and of `share` it was said that there is no parameter at all."""
     with pytest.raises(fa.NotApplicable, match=f"no parameter '{name}': it has compared"):
         fa.mechanism("nested-leximin").configure(**{name: False})
+
+
+THREE = fa.Instance([[1]] * 3, [[8]], groups={"A": [0], "B": [1, 2]})
+"""Two departments with a half each, of which the second has two users."""
+
+BY_WEIGHT = ("sharing-incentive", "envy-freeness", "total-envy-freeness", "envy-up-to-one-task", "bottleneck-fairness")
+BY_WEIGHT += ("single-resource-fairness", "global-bottleneck-fairness")
+
+
+@pytest.mark.parametrize("name", ["nested-nb", "nested-leximin"])
+@pytest.mark.parametrize("property_name", BY_WEIGHT)
+def test_weights_among_siblings_are_not_taken_for_weights_among_all(name, property_name):
+    """A user of the larger department is due a quarter: with a weight of a third it was said to envy and to be short."""
+    found = fa.solve(THREE, name)
+    found = replace(found, x=found.x.round(6))
+    assert fa.check(found, property_name), fa.check(found, property_name)
+    equal = fa.Allocation(THREE, [8 / 3] * 3)
+    assert not fa.check(equal, property_name)
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("seed", range(20))
+def test_nested_nash_bargaining_without_guarantees_is_a_market_among_all(seed):
+    """It is nb with the weights phi, so nobody envies and everybody has its part (K Theorem 2)."""
+    found = fa.solve(drawn(seed, guaranteed=False).replace(max_tasks=None), "nested-nb", accuracy=1e-9)
+    for name in ("sharing-incentive", "envy-freeness"):
+        assert fa.check(found, name, tolerance=1e-5), fa.check(found, name)
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf", "uniform", "utilitarian", "njc"])
+def test_nothing_judges_an_instance_with_groups_by_a_mechanism_that_knows_none(name):
+    found, plain = fa.solve(THREE, "nested-nb"), THREE.replace(groups=None)
+    refused = f"mechanism '{name}' knows no groups"
+    for judge in (fa.check, fa.certify, fa.sensitivity, fa.explain):
+        with pytest.raises(fa.NotApplicable, match=refused):
+            judge(found, name)
+    certificate = fa.certify(fa.solve(plain, name), name)
+    with pytest.raises(fa.NotApplicable, match=refused):
+        certificate.verify(THREE)
+    with pytest.raises(fa.NotApplicable, match="'nb' knows no groups"):
+        fa.market(found)
