@@ -38,7 +38,7 @@ from fairalloc.solvers.running.solver_log import captured
 from fairalloc.solvers.running.warm_start import scaled_down
 
 UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
-"""Said of mechanisms with a residual of their own: an edit of a mechanism has none, and may be infeasible."""
+"""Said of mechanisms with a residual of their own and of whole tasks: an edit may be infeasible."""
 
 SCALED = "its last point was infeasible and is scaled down"
 """What is said of a point without a claim that did not fit."""
@@ -458,7 +458,7 @@ class Method(ABC):
             session.optimality = None  # that of earlier rounds says nothing of those that are missing
             if not np.allclose(near := scaled_down(instance, point), point, rtol=SLIGHT, atol=0.0, equal_nan=True):
                 point, said = near, [message, SCALED]
-        if termination == "infeasible" and mechanism.has_residual:
+        if termination == "infeasible" and (mechanism.has_residual or isinstance(mechanism, WholeTasks)):  # 0 tasks are feasible
             termination, said = "inaccurate", [UNFOUNDED, *said]
         if termination == "unbounded" and mechanism.has_residual:  # no answer takes more than the capacities
             termination, said = "error", ["its solver calls a bounded model unbounded", *said]
@@ -473,8 +473,8 @@ class Method(ABC):
         if isinstance(mechanism, NestedMaxMin):
             return solve_nested_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4)
         if isinstance(mechanism, WholeTasks):
-            options = {"mip_abs_gap": 0.0, **session.limits.solver_options}  # of HiGHS: shares may differ by less than its 1e-6
-            session.limits = replace(session.limits, solver_options=options)
+            ours = {"mip_abs_gap": 0.0} if self.solver == "HIGHS" else {}  # shares may differ by less than its 1e-6
+            session.limits = replace(session.limits, solver_options={**ours, **session.limits.solver_options})
             return solve_whole_rounds(mechanism, session.instance, session.solve_whole)
         if not isinstance(mechanism, Leximin):
             return session.solve(None)

@@ -308,3 +308,18 @@ def test_whole_tasks_have_no_negative_zeros(monkeypatch):
     x = Session(whole, Instance([[1]], [[4]]), Limits()).solve_whole(None)
     assert x.tolist() == [0.0, 2.0]
     assert not np.signbit(x).any()
+
+
+def test_numbers_far_apart_are_no_proof_that_there_is_no_allocation():
+    """A share of 1e15 is beyond what the solver tells apart: nobody running any task is always possible."""
+    far = Instance([["21/25"], [4], [5750000000]], [["43/5"], ["367/50"]], weights=["5/2", 262, "137/10000000"])
+    found = fa.solve(far.replace(max_tasks=[9, None, "1/1000000000"]), "drfh", "pyomo:highs", integral=True)
+    assert found.termination != "infeasible"
+    assert not found.claims_success
+
+
+def test_another_solver_gets_no_options_of_highs():
+    """Where HiGHS fails another is asked, whose refusal of an option that nobody gave was the answer."""
+    pair = Instance([[1], [1]], [[10]], weights=[1, 1e9])
+    for method in (None, "cvxpy:scipy"):
+        assert fa.solve(pair, "lmmf", method, integral=True).tasks.tolist() == [1, 9]
