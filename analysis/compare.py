@@ -1,6 +1,6 @@
 """Several mechanisms on one instance, side by side: who runs how much under which rule, and what is known of each answer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf
@@ -17,11 +17,12 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import without_rounding
+from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers import solve
 
 MEASURES = {"tasks": lambda one: one.tasks, "shares": dominant_share}
+SHOWN = {"tasks": lambda one: one.shown_tasks, "shares": lambda one: without_rounding(dominant_share(one))}
 WORDS = {True: "yes", False: "NO", None: "?"}
 
 
@@ -48,7 +49,7 @@ class MechanismComparison:
 
         `what` is "tasks" or "shares": the largest part of a resource of all servers that a user's tasks take (W 3.1).
         """
-        values, answers = without_rounding(self._values(what)), self.allocations.values()
+        values, answers = self._values(what, SHOWN), self.allocations.values()
         rows = [[user, *(f"{value:.6g}" for value in row)] for user, row in zip(self.instance.users[:most], values, strict=False)]
         rows.append(["residual", *(error_text(one.residual) for one in answers)])
         rows.append(["user error", *("-" if one.user_error is None else error_text(one.user_error) for one in answers)])
@@ -87,11 +88,11 @@ class MechanismComparison:
     def _repr_html_(self) -> str:
         return self.grid()._repr_html_()
 
-    def _values(self, what: str) -> Any:
+    def _values(self, what: str, measures: Mapping[str, Callable[[Allocation], Floats]] = MEASURES) -> Any:
         """(N, M) the measure of each user in each answer; nan where there is no point."""
         if what not in MEASURES:
             raise UnknownName(no_such("measure", what, MEASURES))
-        return np.array([MEASURES[what](one) for one in self.allocations.values()]).reshape(-1, self.instance.N).T
+        return np.array([measures[what](one) for one in self.allocations.values()]).reshape(-1, self.instance.N).T
 
 
 @checked

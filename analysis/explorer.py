@@ -169,7 +169,7 @@ class _Answer:
     """The cells of one answer."""
 
     def __init__(self, one: Allocation, coloured: Sequence[int]) -> None:
-        self.one, self.tasks, self.shares = one, without_rounding(one.tasks), without_rounding(dominant_share(one))
+        self.one, self.tasks, self.shares = one, one.shown_tasks, without_rounding(dominant_share(one))
         shown = aggregate_allocation(one) if one.instance.K > SERVERS else one
         self.drawn: Instance = shown.instance
         rest = np.setdiff1d(np.arange(self.drawn.N), coloured)

@@ -149,7 +149,7 @@ class Allocation:
         if not self.has_point:
             return f"<allocation of {what}, {self.outcome}\n no tasks{': ' + self.message if self.message else ''}>"
         judged = f", residual {self.residual:.1e}" if self.residuals and not self.not_judged else ""
-        some = [f"{u} {tasks:.6g}" for u, tasks in zip(self.instance.users[:6], without_rounding(self.tasks), strict=False)]
+        some = [f"{u} {tasks:.6g}" for u, tasks in zip(self.instance.users[:6], self.shown_tasks, strict=False)]
         more = ", ..." if self.instance.N > 6 else ""
         return f"<allocation of {what}, {self.outcome}{judged}\n tasks: {', '.join(some)}{more}>"
 
@@ -168,9 +168,9 @@ class Allocation:
     @checked
     def grid(self, title: str = "", most: Count = 20) -> Grid:
         """The tasks of each user, also by server where there are 2 to 6: the first `most` users."""
-        instance, tasks = self.instance, without_rounding(self.tasks)
+        instance, tasks = self.instance, self.shown_tasks
         servers = instance.servers if 1 < instance.K <= 6 else ()
-        by_server, rows = without_rounding(self.by_server) if servers else np.empty((0, 0)), []
+        by_server, rows = without_rounding(self.by_server, self._unit[:, None]) if servers else np.empty((0, 0)), []
         for n, user in enumerate(instance.users[:most]):
             spread = [f"{by_server[n, i]:.6g}" if instance.eligible[n, i] else "-" for i in range(len(servers))]
             rows.append([user, f"{tasks[n]:.6g}", *spread])
@@ -239,6 +239,16 @@ class Allocation:
     def tasks(self) -> Floats:
         """(N,) tasks of each user, x_n = sum over its arcs (K 5, W 1); u_n in Z."""
         return frozen(self.instance.arcs.totals(self.x))
+
+    @cached_property
+    def shown_tasks(self) -> Floats:
+        """(N,) the tasks for tables: 0 for what is rounding beside what the user could run, whatever the tasks of others."""
+        return frozen(without_rounding(self.tasks, self._unit))
+
+    @property
+    def _unit(self) -> Floats:
+        """(N,) what the best arc of each user could run alone, at most its max_tasks."""
+        return np.minimum(self.instance.arcs.alone, self.instance.max_tasks)
 
     @cached_property
     def tasks_exact(self) -> tuple[Fraction, ...] | None:

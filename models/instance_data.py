@@ -53,6 +53,11 @@ class Arcs:
         return np.add.reduceat(x, self.first)
 
     @cached_property
+    def alone(self) -> Floats:
+        """(N,) tasks that the best arc of each user could run alone."""
+        return frozen(np.maximum.reduceat(self.gamma, self.first))
+
+    @cached_property
     def by_arc(self) -> sp.csr_array:
         """(A x (K R)) sparse, `load` by arcs."""
         return self.load.T

@@ -92,14 +92,14 @@ def rounded(value: float, error: float) -> float:
     return round(float(value), int(-math.log10(max(error, 1e-300))))
 
 
-def without_rounding(values: Floats) -> Floats:
-    """The values to be shown: 0 for what is below NOTHING of the largest.
+def without_rounding(values: Floats, unit: Any = None) -> Floats:
+    """The values to be shown: 0 for what is below NOTHING of its unit, by default of the largest.
 
     >>> without_rounding(np.array([3.0, 1.6e-12])).tolist()
     [3.0, 0.0]
     """
-    largest = float(np.abs(values).max(initial=0.0))
-    return np.where(np.abs(values) < NOTHING * largest, 0.0, values)
+    unit = float(np.abs(values).max(initial=0.0)) if unit is None else unit
+    return np.where(np.abs(values) < NOTHING * unit, 0.0, values)
 
 
 def plain(value: Any) -> bool:

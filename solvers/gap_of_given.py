@@ -140,9 +140,9 @@ def _impossible(item: Mechanism, problem: Any, allocation: Allocation) -> str:
     x = problem.var_dict["x"]
     others = {v.name(): v for v in problem.variables() if v is not x}
     x.save_value(allocation.x)
-    kept = isinstance(item, Edited) and (item.takes_rounds or isinstance(item, WithFloors)) and isinstance(item.base, Leximin)
-    if kept and set(others) == {"g"}:
-        level = item.base.values(replace(allocation, instance=item.domain(allocation.instance)))["g"]
+    base = item.base if isinstance(item, Edited) and (item.takes_rounds or isinstance(item, WithFloors)) else None
+    if isinstance(base, Leximin) and set(others) == {"g"}:
+        level = base.values(replace(allocation, instance=item.domain(allocation.instance)))["g"]
         others["g"].save_value(np.array(level))
     elif others and (words := _solve_for_others(item, problem, allocation)):
         return words

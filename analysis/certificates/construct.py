@@ -227,7 +227,7 @@ def _is_unique(certificate: ProgramCertificate, instance: Instance) -> bool:
 def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float, which: str = "") -> Certificate:
     """The certificate, where the allocation has its tasks, which are unique; a user without any is told by what it runs alone."""
     tasks = np.array([float(u) for u in exact_arcs(given.instance).tasks(certificate.x)])
-    alone = np.where(tasks > 0, 0.0, np.maximum.reduceat(given.instance.arcs.gamma, given.instance.arcs.first))
+    alone = np.where(tasks > 0, 0.0, given.instance.arcs.alone)
     far = np.abs(given.tasks - tasks) / np.maximum(np.maximum(tasks, given.tasks), alone)
     n = int(np.argmax(far))
     if not far[n] <= tolerance:

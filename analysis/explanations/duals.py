@@ -89,7 +89,8 @@ def _solved(subject: Subject, item: Mechanism) -> list[Stage]:
             x, _ = session.solve(None)
             stages = [Stage(tuple(range(domain.N)), float(session.objective or 0.0), list(_bindings(session, domain)))]
     except Stopped as stop:
-        raise refused(subject, f"its model could not be solved again ({stop.termination} {stop})".rstrip()) from None
+        why = ": ".join(filter(None, (stop.termination, str(stop))))
+        raise refused(subject, f"its model could not be solved again ({why})") from None
     if not _same(subject, session, x):
         raise refused(subject, "its model, solved again, has another answer")
     return stages
@@ -111,7 +112,7 @@ def _same(subject: Subject, session: Any, x: Floats) -> bool:
     """Whether the answer of the model is the allocation, in tasks or, where x is the only variable, in the objective."""
     allocation = subject.allocation
     arcs = subject.domain.arcs
-    tasks, own, alone = arcs.owner @ x, arcs.owner @ allocation.x, np.maximum.reduceat(arcs.gamma, arcs.first)
+    tasks, own, alone = arcs.owner @ x, arcs.owner @ allocation.x, arcs.alone
     same = bool(np.all(np.abs(tasks - own) <= np.maximum(SAME * np.maximum(tasks, own), NOISE * alone)))
     if same or isinstance(session, PyomoSession) or session.mechanism.takes_rounds or not infeasibility(allocation) <= PROVED:
         return same and infeasibility(allocation) <= PROVED

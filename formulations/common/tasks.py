@@ -156,7 +156,7 @@ def canonical(
     `rate` gives the weighted share of one task where a mechanism has shares; only then do the weights have a scale, which is that
     of the instance where they are not `leveled`. `one_unit`: whether all users' tasks have the same unit, the median one.
     """
-    unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
+    unit: Floats = instance.arcs.alone
     if one_unit:
         unit = np.full(instance.N, np.median(unit))
     scaled = instance.rescaled(instance.weights / instance.weights.mean(), unit)
@@ -171,7 +171,7 @@ def canonical(
 
 def tasks_in_units(instance: Instance) -> tuple[Instance, Floats]:
     """The same for tasks alone: weights, which are compared with those of groups, stay as they are."""
-    unit: Floats = np.maximum.reduceat(instance.arcs.gamma, instance.arcs.first)
+    unit: Floats = instance.arcs.alone
     return instance.rescaled(instance.weights, unit), unit
 
 

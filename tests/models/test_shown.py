@@ -185,3 +185,17 @@ def test_what_is_next_to_nothing_is_shown_as_nothing():
     assert without_rounding(np.empty(0)).tolist() == []
     assert [worst([]), worst([-1.0]), worst([0.5, 2.0, 1.0]), worst([1.0, np.nan, 2.0])] == [0.0, 0.0, 2.0, np.inf]
     assert [worst(np.array([0.5, 2.0])), worst(np.array([1.0, np.nan])), worst(np.empty(0))] == [2.0, np.inf, 0.0]
+
+
+def test_a_users_tasks_are_shown_whatever_those_of_others():
+    """Two tasks beside two thousand million were shown as none."""
+    far = fa.Instance(
+        [[10], ["1/1000000000"], [1]], [[6]], users=["ann", "bytes", "bob"], max_tasks=[None, None, "1/10000000000"]
+    )
+    found = fa.Allocation(far, [0.2, 2e9, 1e-10])
+    assert found.shown_tasks.tolist() == [0.2, 2e9, 1e-10]
+    assert [row[1] for row in found.grid().rows] == ["0.2", "2e+09", "1e-10"]
+    assert "ann 0.2, bytes 2e+09, bob 1e-10" in repr(found)
+    assert fa.Allocation(far, [1e-12, 1e-3, 0]).shown_tasks.tolist() == [0, 0, 0], "what solvers leave of 0"
+    table = fa.compare(far, ["drfh"])
+    assert [row[1] for row in table.grid().rows[:3]] == [f"{u:.6g}" for u in table["drfh"].tasks]
