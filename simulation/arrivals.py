@@ -81,11 +81,9 @@ def arrivals(instance: Instance, order: Sequence[int] | None = None, *, cautious
 
 def _demands(instance: Instance) -> tuple[Floats, Floats]:
     """(N, R) D: parts of the server that a dominant share of 1 takes; (N,) the dominant share of a task."""
-    for what, there in (("max_tasks", np.isfinite(instance.max_tasks).any()), ("min_tasks", instance.has_floors)):
-        if there:
-            raise NotApplicable(f"dynamic DRF is for users without {what}")
-    if instance.groups is not None:
-        raise NotApplicable("dynamic DRF knows no groups: instance.replace(groups=None) leaves them out")
+    kept = {"max_tasks": np.isfinite(instance.max_tasks).any(), "min_tasks": instance.has_floors, "groups": instance.groups}
+    for what in (what for what, there in kept.items() if there):
+        raise NotApplicable(f"dynamic DRF is for users without {what}")
     pool = pooled(instance)
     share = global_dominant_share(pool)
     return pool.arcs.load.toarray().T / share[:, None], share

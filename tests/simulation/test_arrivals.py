@@ -108,7 +108,7 @@ def test_a_weight_that_rounding_loses_beside_others_has_its_part() -> None:
         (Instance([[1.0], [1.0]], [[1.0]]), [0], "order is"),
         (Instance([[1.0], [1.0]], [[1.0], [1.0]], eligible=[[1, 0], [1, 1]]), None, "pooled"),
         (Instance([[1.0], [1.0]], [[1.0]], min_tasks=[0, 1]), None, "without min_tasks"),
-        (Instance([[1.0], [1.0]], [[1.0]], groups={"one": [0]}), None, "knows no groups"),
+        (Instance([[1.0], [1.0]], [[1.0]], groups={"one": [0]}), None, "without groups"),
     ],
 )
 def test_what_it_is_not_for_is_said(given_to: Instance, order: list[int] | None, words: str) -> None:
