@@ -22,7 +22,7 @@ from fairalloc.models.examples import generators
 from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers.game import best_response
 from fairalloc.solvers.game.best_response import ServerDual, rational_sweeps, water_filling
-from fairalloc.solvers.game.ps_mfa import Merit, projected
+from fairalloc.solvers.game.ps_mfa import Merit, PsMfaSession, projected
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure, update_allocation
 from fairalloc.solvers.game.psdsf_distributed import Event, cluster, section_v, simulate
 from fairalloc.solvers.game.session import GameSession, servers_of
@@ -644,6 +644,22 @@ def test_a_point_at_rest_that_is_no_answer_is_said_to_be_at_rest(method, what, m
     short = solve(generators.generic(4, 2, 2, 0), "ps-dsf", method, options={f"max_{what}": 1})
     assert short.termination == "iteration_limit"
     assert short.message.startswith(f"not at rest after 1 {what}")
+
+
+def test_the_slope_of_a_direction_is_that_of_the_merit_along_it(monkeypatch):
+    slopes, direction, t = [], PsMfaSession._direction, 1e-6
+
+    def watched(session, *gradient):
+        vy, vmu, slope = direction(session, *gradient)
+        near = [session.merit.value(session.y + s * vy, session.mu + s * vmu) for s in (-t, t)]
+        slopes.append((slope, (near[1] - near[0]) / (2 * t)))
+        return vy, vmu, slope
+
+    monkeypatch.setattr(PsMfaSession, "_direction", watched)
+    solve(generators.generic(5, 3, 2, 1), "alpha-pf-vds", "ps-mfa", alpha=2, options={"max_iterations": 20})
+    assert len(slopes) == 20
+    for slope, measured in slopes:
+        assert measured == pytest.approx(slope, rel=1e-4)
 
 
 @pytest.mark.parametrize(
