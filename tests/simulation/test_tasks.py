@@ -349,3 +349,10 @@ def test_a_scheduler_that_fails_is_one_sentence(name):
     own = type("Own", (Scheduler,), {name: lambda _, *given: (None if given[1] else 1.0) if name == "priority" else given[9]})
     with pytest.raises(InstanceError, match=r"^the scheduler 'Own' failed: "):
         simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), own)
+
+
+def test_a_task_lacks_nothing_where_a_machine_has_none_of_what_it_does_not_need():
+    """A part of 1/4 on the large machine is the least, whatever the tasks that run there."""
+    jobs = Workload(["cpu", "gpu"], ["ann"], [1], [0], [0], [3], [10], [[1, 0]])
+    log = simulate_tasks(jobs, Cluster(["cpu", "gpu"], [[4, 0], [2, 1]]), "best-fit-ps-dsf")
+    assert (log.server.tolist(), log.tasks.tolist()) == ([0], [3])

@@ -564,3 +564,9 @@ def test_raw_google_rows_outside_of_the_window_and_without_an_end(tmp_path):
     assert (jobs.arrival.tolist(), jobs.tasks.tolist()) == ([0, 300], [2, 1])
     assert jobs.duration.tolist() == [(100 + 280) / 2, 1], "a task runs for 1 s at least"
     assert jobs.demand == pytest.approx(np.array([[0.3, 0.2], [0.3, 0.1]]))
+
+
+def test_quanta_have_the_order_of_activities_where_nothing_else_is_drawn(monkeypatch):
+    monkeypatch.setattr(fitted, "DEPENDENCE", 1.0)
+    found = fitted.quanta_for(np.array([3.0, 1.0, 2.0]), np.random.default_rng(0))
+    np.testing.assert_allclose(found, fitted.QUANTA.at(np.array([5, 1, 3]) / 6))

@@ -937,3 +937,9 @@ def test_iterations_that_highs_does_not_count_are_not_reported():
     session.count(-1)
     assert session.iterations == 3
     assert (solve(session.instance, "njc", "njc-milp").iterations or 0) >= 0
+
+
+@pytest.mark.parametrize(("seed", "density"), [(0, 1.0), (4, 1.0), (2, 0.5), (6, 0.5), (3, 0.9), (7, 0.9)])
+def test_so_many_requests_are_positive(seed, density):
+    demands = np.array([[float(value) for value in rows[0]] for rows in generators.njc(300, 1, 5, seed).demands])
+    assert np.mean(demands[:, :4] > 0) == pytest.approx(density, abs=0.12)
