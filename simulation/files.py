@@ -87,10 +87,10 @@ def read_table(path: str | Path, texts: Sequence[str], missing: Mapping[str, flo
 def _swf(path: Path) -> DescribedWorkload:
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8", errors="replace") as file:
+        with opener(path, "rt", encoding="utf-8-sig", errors="replace") as file:
             lines = [line.strip() for line in file]
         rows = [line for line in lines if line and not line.startswith(";")]
-        table = np.loadtxt(rows, ndmin=2) if rows else np.zeros((0, FIELDS))
+        table = np.loadtxt(rows, ndmin=2, comments=None) if rows else np.zeros((0, FIELDS))
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if table.shape[1] != FIELDS or not len(table) or not np.isfinite(table).all():
@@ -115,9 +115,9 @@ def _machines(header: Mapping[str, str], path: Path) -> Cluster | None:
     told = [header.get(name, "").split(" ")[0] for name in ("MaxNodes", "MaxProcs")]
     if not told[1]:
         return None
-    nodes, processors = (int(text) if text.isdecimal() else 0 for text in (told[0] or told[1], told[1]))
+    nodes, processors = (int(text) if text.isdecimal() and len(text) < 20 else 0 for text in (told[0] or told[1], told[1]))
     holds = 0 < nodes <= processors
-    require(holds, f"MaxNodes and MaxProcs of {path} are", tuple(told), "they must be positive, nodes fewer")
+    require(holds, f"MaxNodes and MaxProcs of {path} are", tuple(told), "they must be positive integers, not more nodes")
     whole, more = divmod(processors, nodes)
     sizes = [(whole + 1, more), (whole, nodes - more)] if more else [(whole, nodes)]
     return Cluster(["cpu"], [[size] for size, _ in sizes], [count for _, count in sizes])  # type: ignore[arg-type]

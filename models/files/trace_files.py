@@ -38,7 +38,7 @@ class CsvTable:
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        return float(text) if text.isascii() and "_" not in text else np.nan  # Python reads 1_0 as 10
     except ValueError:
         return np.nan
 
@@ -70,12 +70,13 @@ def csv_table(path: str | Path, columns: Sequence[str] = (), *, separator: str =
 
 
 def _lines(path: Path, separator: str) -> list[tuple[int, list[str]]]:
-    """Line number and fields of every row of a .csv or .csv.gz file; Bitbrains pads its fields with tabs."""
+    """Line number and fields of every row of a .csv or .csv.gz file that is not empty; Bitbrains pads its fields with tabs."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file, delimiter=separator, strict=True)
-            return [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
+            rows = [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
+            return [row for row in rows if any(row[1])]
     except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:  # ValueError: no UTF-8, in the file or its name
         raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
@@ -97,13 +98,14 @@ def parquet_table(path: str | Path, columns: Sequence[str] | None = None) -> Any
         with Path(path).open("rb") as file:
             source = found.parquet.ParquetFile(file)
             names = source.schema_arrow.names
-            for name in [name for name in names if names.count(name) > 1][:1]:
-                raise InstanceError(f"{path} has {names.count(name)} columns {name!r}, but it must have one")
-            return source.read(columns=columns and [c for c in columns if c in names])
-    except (OSError, found.ArrowException) as error:
+            table = source.read(columns=columns and [c for c in columns if c in names])
+    except (OSError, ValueError, found.ArrowException) as error:  # ValueError: no UTF-8, in the file or its name
         # pyarrow also raises OSError, for damaged pages, but without the system's reason.
         reason = getattr(error, "strerror", None) or "it is not a whole parquet file"
         raise InstanceError(f"{path} cannot be read: {reason}") from None
+    for name in [name for name in names if names.count(name) > 1][:1]:
+        raise InstanceError(f"{path} has {names.count(name)} columns {name!r}, but it must have one")
+    return table
 
 
 def parquet_columns(path: Path, columns: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -1,6 +1,7 @@
 """Workloads of one's own from files, and logs as files: what is written is read again, and what is wrong is one sentence."""
 
 import gzip
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.simulation import Cluster, ServerEvents, TaskLog, Workload, simulate_tasks
-from fairalloc.simulation.files import read_cluster, read_workload
+from fairalloc.simulation.files import read_cluster, read_table, read_workload
 
 FRAME = pd.DataFrame(
     {
@@ -128,6 +129,8 @@ WRONG = {
     "h.swf": ("; Version: 2\n", "has 0 jobs .* must have jobs"),
     "i.txt": ("", "must end in .csv, .parquet, .swf"),
     "j.parquet": ("no parquet", "not a whole parquet file"),
+    "l.swf": (SWF.replace("MaxProcs: 7", "MaxProcs: " + "7" * 5000), "MaxNodes and MaxProcs"),
+    "m.swf": (SWF.replace("  1 0 5", "# 1 0 5"), "cannot be read: could not convert string '#'"),
 }
 
 
@@ -136,6 +139,28 @@ def test_what_is_wrong_in_a_file_is_one_sentence(name, tmp_path):
     (tmp_path / name).write_text(WRONG[name][0])
     with pytest.raises(InstanceError, match=WRONG[name][1]):
         read_workload(tmp_path / name)
+
+
+def test_lines_without_fields_and_the_mark_of_utf_8_are_no_jobs(tmp_path):
+    """Editors and spreadsheets write them."""
+    path = written(tmp_path, ".csv")
+    path.write_text("\n" + path.read_text().replace("ann", "\n , ,,,,,\nann") + "\n\n")
+    assert same(read_workload(path).workload, Workload.from_columns(FRAME))
+    (tmp_path / "log.swf").write_text(f"\ufeff{SWF}\n")
+    assert read_workload(tmp_path / "log.swf").cluster.counts.tolist() == [1, 2]
+
+
+def test_parquet_with_any_byte_changed_and_names_that_no_file_has_are_one_sentence(tmp_path):
+    data = written(tmp_path, ".parquet", FRAME[["user", "cpu"]]).read_bytes()
+    path = tmp_path / "changed.parquet"
+    for k in range(data.rindex(b"cpu") - 9, data.rindex(b"cpu") + 9):
+        path.write_bytes(data[:k] + b"\xb2" + data[k + 1 :])
+        with suppress(InstanceError):
+            read_table(path, ("user",), {})
+    for name in ("a\0b", "\ud800"):
+        for ending in (".csv", ".parquet", ".swf"):
+            with pytest.raises(InstanceError, match="cannot be read"):
+                read_workload(tmp_path / f"{name}{ending}")
 
 
 def test_a_log_is_saved_and_loaded_and_that_of_other_data_is_refused(tmp_path):
