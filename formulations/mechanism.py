@@ -36,8 +36,8 @@ class Mechanism:
     id, aliases : its public names
     title : one line for tables
     source : where it is defined, paper key and equation
-    linear : whether it is a linear program or a sequence of them; None = read off the model
-    integer : whether its model has integer variables (and is linear otherwise); None = read off the model
+    linear : whether it is a linear program but for integers, or a sequence of them; None = read off the model
+    integer : whether its model has integer variables; None = read off the model
     convex : whether its model is a concave program; otherwise solvers may stop at points that are no answers; None = read.
         Without a `residual` it is read off the model also where it is declared
     remark : a sentence that every answer adds to `message`

@@ -57,11 +57,11 @@ class NoJustifiedComplaints(Mechanism):
     id = "njc"
     title = "no justified complaints: all one asks for, or one's entitlement on a bottleneck; parameter objective"
     source = "D (1)-(2)"
-    linear, convex = False, True
+    convex = True
 
     def __init__(self, objective: str | None = None, target: tuple[Fraction, ...] | None = None) -> None:
         self.objective, self.target = objective, target
-        self.integer = objective is not None  # a choice among all NJC allocations needs the MILP
+        self.linear = self.integer = objective is not None  # a choice among all NJC allocations needs the MILP
 
     def write_cvxpy(
         self, instance: Instance, model: str | None = None, bottlenecks: Iterable[str] | None = None, relaxed: bool = True

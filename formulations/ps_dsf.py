@@ -54,7 +54,7 @@ class PsDsf(Equilibrium):
     id = "ps-dsf"
     title = "per-server dominant-share fairness: a bottleneck for every user at every eligible server; parameter objective"
     source = "P Def 2, Theorem 1"
-    integer = True
+    linear, integer = True, True
 
     def __init__(self, objective: str | None = None) -> None:
         self.objective, self.chooses = objective, objective is not None

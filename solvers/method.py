@@ -282,7 +282,7 @@ class Session:
         if self.doubt and termination in ("infeasible", "unbounded"):
             raise Stopped("error", f"its solver calls the model {termination}, which proves nothing: {self.doubt}")
         if termination not in ("optimal", "inaccurate"):
-            raise Stopped(termination)
+            raise Stopped(termination, "nothing bounds the objective of the model" * (termination == "unbounded"))
 
 
 class Iteration(Session):

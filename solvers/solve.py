@@ -143,9 +143,9 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
         return best
     best = dispatch.best_attempt(request, chosen, keep, later, best)
     if best is None:
-        raise NotApplicable(
-            item.unwritten(instance, "cvxpy") or f"no method that is installed computes {item.id!r} on this instance"
-        )
+        why = ": its model has integers and is not linear" * bool(item.integer and item.linear is False)
+        nobody = f"no method that is installed computes {item.id!r} on this instance{why}"
+        raise NotApplicable(item.unwritten(instance, "cvxpy") or nobody)
     if best.termination == "infeasible" and isinstance(item, Edited):
         for sentence in conflict(item, item.canonical(item.domain(instance))[0]):
             best = best.noted(message=sentence)

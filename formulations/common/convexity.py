@@ -22,7 +22,7 @@ count as constraints. Bounds are those of variables; fixed variables and paramet
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -90,9 +90,17 @@ def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
     if not _proved(goals[0].expr, not concave, concave):
         return f"its objective is not proved to be {'concave' if concave else 'convex'}"
     for row in active(model, "Constraint"):
-        if not _proved(row.body, row.has_ub(), row.has_lb()):
+        if not _row_is_proved(row):
             return f"its constraint {row.name} is not proved to be convex"
     return ""
+
+
+def _row_is_proved(row: Any) -> bool:
+    """Whether a constraint of Pyomo is convex; not where a side of it is no number."""
+    try:
+        return _proved(row.body, row.has_ub(), row.has_lb())
+    except UNREADABLE:
+        return False
 
 
 def _proved(expr: Any, convex: bool, concave: bool) -> bool:
@@ -104,6 +112,41 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
         return shown or _proved_in_parts(expr, convex, concave)
     except UNREADABLE:
         return False
+
+
+def unsolvable(model: Any) -> str:
+    """Why no solver can be right about a CVXPY problem or Pyomo model: nan, a parameter without value, two objectives; or ""."""
+    is_cvxpy = hasattr(model, "is_dcp")
+    if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
+        return f"it has {count} objectives"
+    for part, name, value in _numbers_in_cvxpy(model) if is_cvxpy else _numbers_in_pyomo(model):
+        if value is None:
+            return f"the parameter {name} in its {part} has no value"
+        if np.isnan(value.data if sp.issparse(value) else value).any():
+            return f"there is nan in its {part}"
+    return ""
+
+
+def _numbers_in_cvxpy(problem: "cp.Problem") -> Iterator[tuple[str, str, Any]]:
+    """What it is part of, name and value of each constant and parameter."""
+    parts = [("objective", problem.objective), *((f"constraint {c.label or c}", c) for c in problem.constraints)]
+    return ((name, leaf.name(), leaf.value) for name, part in parts for leaf in [*part.parameters(), *part.constants()])
+
+
+def _numbers_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[tuple[str, str, Any]]:
+    """The same."""
+    from pyomo.core.expr.numvalue import native_numeric_types
+
+    parts = [("objective", goal.expr) for goal in active(model, "Objective")]
+    left = parts + [(f"constraint {row.name}", row.expr) for row in active(model, "Constraint")]
+    while left:
+        part, expr = left.pop()
+        if type(expr) in native_numeric_types:
+            yield part, "", float(expr)
+        elif expr.is_expression_type():
+            left += [(part, one) for one in expr.args]
+        elif expr.is_parameter_type():
+            yield part, expr.name, expr(exception=False)
 
 
 class Shape(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from fairalloc.formulations.common.conic import Bound, conic_bound
-from fairalloc.formulations.common.convexity import doubt, with_values
+from fairalloc.formulations.common.convexity import doubt, unsolvable, with_values
 from fairalloc.formulations.common.kkt_residual import gap_of_cvxpy, optimality_of_cvxpy
 from fairalloc.formulations.floors import WithFloors
 from fairalloc.formulations.lexicographic.linear_program import Round
@@ -80,6 +80,8 @@ class ModelSession(Session):
         item, self.message = self.mechanism, ""
         with self.phase("build"):
             self.model = self.write(round)
+            if not item.has_residual and (why := unsolvable(self.model)):
+                raise Stopped("error", f"the model of {item.id!r} cannot be solved: {why}")
         termination = self.optimise()
         with self.phase("read"):
             values = self.values()
@@ -120,7 +122,7 @@ class ModelMethod(Method):
     def computes(self, mechanism: Mechanism) -> bool:
         """Where there is a model: HiGHS takes linear and integer programs, and what is not read off yet may be one."""
         written = self.layer in mechanism.layers
-        return written and (self.solver != "HIGHS" or mechanism.linear is not False or mechanism.integer is not False)
+        return written and (self.solver != "HIGHS" or mechanism.linear is not False)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         return mechanism.unwritten(instance, self.layer)
@@ -190,6 +192,7 @@ class CvxpySession(ModelSession):
                 raise Stopped("error", str(error).splitlines()[0]) from None
         self.count(self.model.solver_stats.num_iters)
         termination = TERMINATION.get(self.model.status, "error")
+        self.message = f"{self.solver} ended with {self.model.status}" if termination == "error" else ""
         untimed = termination == "time_limit" and not self.limits.limited  # CVXPY calls every limit "user_limit"
         return "iteration_limit" if untimed else termination
 

@@ -134,7 +134,6 @@ TERMINATION = {
     "maxEvaluations": "iteration_limit",
     "provenInfeasible": "infeasible",
     "infeasible": "infeasible",
-    "infeasibleOrUnbounded": "infeasible",
     "unbounded": "unbounded",
 }
 """Of both of Pyomo's interfaces to solvers."""

@@ -66,11 +66,13 @@ class OtherCvxpy(CvxpyMethod):
         return f"{self.id} needs the solver {self.solver}, which CVXPY does not find: {where}"
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Linear programs all, integers where CVXPY says so, and convex programs with logarithms, as all of this package are."""
+        """Linear programs all, with integers where CVXPY says so; of others those with logarithms, as all of ours are."""
         if self.layer not in mechanism.layers:
             return False
         if mechanism.integer:
-            return any(getattr(table, "MIP_CAPABLE", False) for table in self._tables())
+            whole = [table for table in self._tables() if getattr(table, "MIP_CAPABLE", False)]
+            squares = any(c.__name__ == "SOC" for table in whole for c in getattr(table, "MI_SUPPORTED_CONSTRAINTS", ()))
+            return bool(whole) and (mechanism.linear is not False or (squares and mechanism.convex is not False))
         if mechanism.linear:
             return True
         logarithms = any(c.__name__ == "ExpCone" for table in self._tables() for c in table.SUPPORTED_CONSTRAINTS)
@@ -80,7 +82,7 @@ class OtherCvxpy(CvxpyMethod):
         """Where there is a model, and CVXPY's tables have its cones."""
         if reason := super().applies(mechanism, instance):
             return reason
-        if mechanism.linear or mechanism.integer:
+        if mechanism.linear:
             return ""
         lacking = _cones(mechanism.cvxpy(instance)) - {c.__name__ for t in self._tables() for c in t.SUPPORTED_CONSTRAINTS}
         return f"{self.id} takes no {' or '.join(sorted(lacking))}, which {mechanism.id!r} needs" if lacking else ""
@@ -131,7 +133,7 @@ class OtherPyomo(PyomoMethod):
         solver = self.solver.removeprefix("appsi_").removesuffix("_direct").removesuffix("_persistent")
         if self.layer not in mechanism.layers or (mechanism.integer and solver in CONTINUOUS):
             return False
-        return bool(mechanism.linear or mechanism.integer or solver in NONLINEAR or solver not in PYOMO)
+        return bool(mechanism.linear or solver in NONLINEAR or solver not in PYOMO)
 
 
 def other_method(name: str) -> Method | None:

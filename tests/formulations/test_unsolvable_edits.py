@@ -1,0 +1,104 @@
+"""Edits that no solver can be right about: one sentence names the fault, and nothing is called optimal or infeasible."""
+
+import cvxpy as cp
+import pyomo.environ as pyo
+import pytest
+
+import fairalloc as fa
+
+KHAMSE = fa.example("khamse-fig1").instance
+
+
+def added(*make):
+    """An edit in CVXPY that adds constraints."""
+    return {"cvxpy": lambda p, _: cp.Problem(p.objective, [*p.constraints, *(m(p.var_dict["x"]) for m in make)])}
+
+
+def instead(make):
+    """An edit in CVXPY with another objective."""
+    return {"cvxpy": lambda p, _: cp.Problem(make(p.var_dict["x"]), p.constraints)}
+
+
+def unset(model, _):
+    model.p = pyo.Param(mutable=True)
+    model.mine = pyo.Constraint(expr=sum(model.x.values()) <= model.p)
+
+
+def nan_side(model, _):
+    model.mine = pyo.Constraint(expr=sum(model.x.values()) <= float("nan"))
+
+
+def nan_factor(model, _):
+    model.mine = pyo.Constraint(expr=float("nan") * sum(model.x.values()) <= 1)
+
+
+def second_goal(model, _):
+    model.mine = pyo.Objective(expr=sum(model.x.values()))
+
+
+def endless(model, _):
+    for goal in list(model.component_objects(pyo.Objective, active=True)):
+        goal.deactivate()
+    model.z = pyo.Var(domain=pyo.Integers)
+    model.mine = pyo.Objective(expr=model.z, sense=pyo.maximize)
+
+
+UNSOLVABLE = {
+    "nan in a constraint": (added(lambda x: (x <= float("nan")).set_label("mine")), "nan in its constraint mine"),
+    "nan in a factor": (added(lambda x: (float("nan") * x <= 1).set_label("mine")), "nan in its constraint mine"),
+    "nan in the objective": (instead(lambda x: cp.Maximize(cp.sum(x) * float("nan"))), "nan in its objective"),
+    "no value": (added(lambda x: (x <= cp.Parameter(name="p")).set_label("mine")), "the parameter p in its constraint mine"),
+    "pyomo: nan on a side": ({"pyomo": nan_side}, "nan in its constraint mine"),
+    "pyomo: nan in a factor": ({"pyomo": nan_factor}, "nan in its constraint mine"),
+    "pyomo: no value": ({"pyomo": unset}, "the parameter p in its constraint mine has no value"),
+    "pyomo: two objectives": ({"pyomo": second_goal}, "it has 2 objectives"),
+}
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf"])
+@pytest.mark.parametrize("edit", UNSOLVABLE)
+def test_a_model_without_its_numbers_is_named(name, edit):
+    """Ipopt dropped nan ("optimal"), HiGHS called ps-dsf infeasible, and Pyomo's own errors were tracebacks."""
+    given, words = UNSOLVABLE[edit]
+    found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **given))
+    assert found.termination == "error"
+    assert not found.has_point
+    assert "the model of 'mine' cannot be solved" in found.message
+    assert words in found.message
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf"])
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_whole_numbers_without_a_bound_are_not_infeasible(name, layer):
+    """HiGHS does not tell the two apart: "no allocation satisfies the edit" was false."""
+    given = {"pyomo": endless} if layer == "pyomo" else instead(lambda _: cp.Maximize(cp.Variable(integer=True)))
+    found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **given))
+    assert found.termination in ("error", "unbounded")
+    assert "nbounded" in found.message or "nothing bounds" in found.message
+
+
+def test_an_objective_without_a_bound_says_so():
+    for given in (instead(lambda _: cp.Maximize(cp.Variable())), {"pyomo": lambda model, _: model.capacity.deactivate()}):
+        found = fa.solve(KHAMSE, fa.mechanism("drfh").edited("mine", **given))
+        assert found.termination == "unbounded"
+        assert "nothing bounds the objective" in found.message
+
+
+NOT_LINEAR = {
+    "cvxpy: squares": ("ps-dsf", added(lambda x: cp.sum_squares(x) <= 9)),
+    "cvxpy: not convex": ("ps-dsf", added(lambda x: cp.sum_squares(x) >= 3)),
+    "cvxpy: logarithms": ("nb", added(lambda x: cp.sum(x[:2]) == cp.Variable(integer=True))),
+    "pyomo: product": (
+        "ps-dsf",
+        {"pyomo": lambda m, _: setattr(m, "mine", pyo.Constraint(expr=m.x["u3", 0, "s1"] * m.x["u3", 0, "s2"] <= 1))},
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", NOT_LINEAR)
+def test_integers_beside_what_is_not_linear_have_no_method(edit):
+    """HiGHS and SciPy were asked, and their refusals were the answer: "Problem does not follow DCP rules. Specifically:"."""
+    name, given = NOT_LINEAR[edit]
+    mine = fa.mechanism(name).edited("mine", **given)
+    with pytest.raises(fa.NotApplicable, match="its model has integers and is not linear"):
+        fa.solve(KHAMSE, mine)
