@@ -112,12 +112,11 @@ def _swf(path: Path) -> DescribedWorkload:
 
 def _machines(header: Mapping[str, str], path: Path) -> Cluster | None:
     """MaxNodes machines with MaxProcs processors together; None where the header does not tell."""
-    told = [header.get(name, "").split(" ")[0] for name in ("MaxNodes", "MaxProcs")]
+    told = tuple(header.get(name, "").split(" ")[0] for name in ("MaxNodes", "MaxProcs"))
     if not told[1]:
         return None
     nodes, processors = (int(text) if text.isdecimal() and len(text) < 20 else 0 for text in (told[0] or told[1], told[1]))
-    holds = 0 < nodes <= processors
-    require(holds, f"MaxNodes and MaxProcs of {path} are", tuple(told), "they must be positive integers, not more nodes")
+    require(0 < nodes <= processors, f"MaxNodes and MaxProcs of {path} are", told, "they must be whole and positive, nodes fewer")
     whole, more = divmod(processors, nodes)
     sizes = [(whole + 1, more), (whole, nodes - more)] if more else [(whole, nodes)]
     return Cluster(["cpu"], [[size] for size, _ in sizes], [count for _, count in sizes])  # type: ignore[arg-type]
