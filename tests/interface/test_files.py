@@ -56,7 +56,7 @@ def test_names_that_terminals_would_obey_are_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "number", ["1" * 5000, '"1/' + "3" * 5000 + '"', '"0.' + "1" * 5000 + '"', "1e999999", '"1e9999"', '"1e-9999"']
+    "number", ["1" * 5000, '"1/' + "3" * 5000 + '"', '"0.' + "1" * 200_000 + '"', "1e999999", '"1e9999"', '"1e-9999"']
 )
 def test_numbers_beyond_reason_are_one_sentence(tmp_path, number):
     text = (
