@@ -34,6 +34,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.errors import callers
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import solved
@@ -62,7 +63,8 @@ def distance(
     of a user's tasks: what is within the first must be within the second too, where the right tasks are unique.
     """
     if mechanism.has_residual:
-        known = proved(mechanism, allocation, limits, reference)
+        with callers(f"the residual of {mechanism.id!r}"):
+            known = proved(mechanism, allocation, limits, reference)
         if known.not_judged or known.not_decided:
             return None, known.not_judged or known.not_decided
         user = UserError(None)

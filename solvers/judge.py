@@ -32,7 +32,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.utilitarian import mechanism as utilitarian
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
-from fairalloc.models.errors import FairallocError
+from fairalloc.models.errors import FairallocError, shown
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
@@ -297,6 +297,8 @@ def _with_reference(
 ) -> Known:
     """The best residual that is proved, `own` at the allocation's own prices, which is enough where it is what was promised."""
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
+    if isinstance(own, bool | np.bool_ | str) or np.size(own) != 1 or not hasattr(own, "__float__"):
+        raise TypeError(f"its residual is {shown(own)}, but it must be a number")
     if own <= max(limits.judging.proved, 0.0 if reference else promise) or not allocation.has_point:
         return Known(own)
     if not isinstance(mechanism, BY_ROUNDS) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove

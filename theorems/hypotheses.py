@@ -1,5 +1,4 @@
-"""What a claim assumes of an instance: a test in rationals, a generator of small degenerate instances, and variants without
-one assumption.
+"""What a claim assumes of an instance: a test in rationals, a generator of small instances, variants with one assumption less.
 
 Samples are small and made of few numbers, so that ties, zeros, equal servers and equal users are frequent: claims fail where a
 maximum is attained twice or a resource is not demanded at all. `impose` changes a draft so that it satisfies the assumptions;
@@ -17,7 +16,7 @@ import numpy as np
 
 from fairalloc.analysis.properties.fairness import server_bottlenecks, whole_bottlenecks
 from fairalloc.models.arguments import checked, is_list
-from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such, shown
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, callers, no_such, require, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.transformations.own_time import own_time
@@ -109,8 +108,8 @@ class Hypotheses:
         if isinstance(given, cls):
             return given
         parts = [*given] if is_list(given) else [given]
-        if not all(isinstance(part, str) for part in parts):
-            raise InstanceError(f"the hypotheses are {shown(given)}, but they must be Hypotheses or words such as 'positive'")
+        rule = "they must be Hypotheses or words such as 'positive'"
+        require(all(isinstance(part, str) for part in parts), "the hypotheses are", given, rule)
         pairs = {_assumption(word) for part in parts for word in part.split(",") if word.strip()}
         result = cls(**dict(sorted(pairs, key=lambda pair: pair[1] if pair[0] in COUNTED else 0)))  # the largest counts
         flags = [name for name, _ in pairs if name not in COUNTED]
@@ -129,11 +128,12 @@ class Hypotheses:
         """
         if self.instances is None:
             draft = _Sampler(self, rng).draft(most)
-        elif isinstance(made := self.instances(rng), Instance):
+        else:
+            with callers("the function of instances"):
+                made = self.instances(rng)
+            require(isinstance(made, Instance), "the function of instances returned", made, "it must return an Instance")
             draft = Draft.of(Case(made, parameters=_drawn(self, rng)))
             draft.truth = made
-        else:
-            raise InstanceError(f"the function of instances returned {shown(made)}, but it must return an Instance")
         draw_misreports(self, rng, draft, misreports)
         return draft
 

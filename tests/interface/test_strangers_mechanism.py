@@ -4,6 +4,7 @@ import pickle
 from fractions import Fraction
 
 import cvxpy as cp
+import numpy as np
 import pytest
 
 import fairalloc as fa
@@ -96,6 +97,44 @@ def test_the_matrix_and_the_benchmark_take_a_class(mine, tmp_path, capsys):
     fa.write_instance(WANG, tmp_path / "wang.json")
     suite = benchmarks.suite_of([tmp_path / "wang.json"], [Most])
     assert suite.cases[0].label == "most"
+
+
+# ---- what a residual or a function of instances returns or raises ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["far", None, [1.0, 2.0], True, ZeroDivisionError("no data")])
+def test_a_residual_that_is_no_number_is_named(value):
+    """`check` said it in a traceback; `solve` keeps the answer, which is not judged."""
+
+    class Own(Most):
+        id = "own"
+
+        def residual(self, _):
+            if isinstance(value, Exception):
+                raise value
+            return value
+
+    allocation = fa.solve(WANG, Own())
+    assert allocation.has_point
+    assert not allocation.claims_success
+    words = "no data" if isinstance(value, Exception) else "its residual is .*, but it must be a number"
+    with pytest.raises(fa.InstanceError, match=f"the residual of 'own' failed: .*{words}"):
+        fa.check(allocation, Own())
+
+
+def test_a_residual_may_be_any_number():
+    for value in (0, Fraction(0), np.float64(0), np.array(0.0), np.array([0.0])):
+        own = type("Own", (Most,), {"id": "own", "residual": lambda self, _, value=value: value})()
+        assert fa.check(fa.solve(WANG, own), own).holds
+
+
+def test_a_function_of_instances_that_raises_is_named():
+    def made(rng):
+        raise ZeroDivisionError("no data")
+
+    claimed = fa.claim("all is well", mechanism="drfh", property="pareto", instances=made)
+    with pytest.raises(fa.InstanceError, match="the function of instances failed: ZeroDivisionError: no data"):
+        claimed.search(trials=5)
 
 
 # ---- names of edits ----------------------------------------------------------------------------------------------------
