@@ -59,8 +59,7 @@ def read_cluster(path: str | Path) -> Cluster:
     """The machines of a .csv, .csv.gz or .parquet file."""
     table = read_table(path, ("class",), {})
     resources = [name for name in table if name not in ("class", "count")]
-    if not resources:
-        raise InstanceError(f"{path} has no column of a resource")
+    require(resources, f"the columns of {path} are", [*table], "there must be one for each resource")
     names = words(table["class"], "class").tolist() if "class" in table else ()
     capacities = np.column_stack([numbers(table[name], name, 1) for name in resources])
     return Cluster(resources, capacities, table.get("count"), names)  # type: ignore[arg-type]
@@ -70,11 +69,10 @@ def read_table(path: str | Path, texts: Sequence[str], missing: Mapping[str, flo
     """All columns of a .csv, .csv.gz or .parquet file, numbers but for `texts`; `missing` has what empty fields stand for."""
     ending = "".join(Path(path).suffixes[-2:]) if str(path).endswith(".gz") else Path(path).suffix
     if ending == ".parquet":
-        found, result = parquet_table(path), dict[str, NDArray[Any]]()
-        for name in found.column_names:
-            filled = [missing[name] if value is None else value for value in found[name].to_pylist()] if name in missing else None
-            result[name] = found[name].to_numpy() if filled is None else np.array(filled, dtype=object)
-        return result
+        found = parquet_table(path)
+        given = {name: found[name].to_pylist() for name in found.column_names if name in missing}
+        filled = {name: [missing[name] if value is None else value for value in values] for name, values in given.items()}
+        return {n: np.array(filled[n], dtype=object) if n in filled else found[n].to_numpy() for n in found.column_names}
     if ending not in (".csv", ".csv.gz"):
         raise InstanceError(f"the file of a workload is {str(path)!r}, but its name must end in {', '.join(ENDINGS)}")
     table, result = csv_table(path), dict[str, NDArray[Any]]()
@@ -100,10 +98,9 @@ def _swf(path: Path) -> DescribedWorkload:
     header = {name.strip(): value.strip() for name, _, value in told}
     processors = np.where(table[:, USED] > 0, table[:, USED], table[:, ASKED])
     lack = {"that never ran": table[:, RUN] <= 0, "without processors": processors <= 0, "never submitted": table[:, SUBMIT] < 0}
-    there, left_out = np.ones(len(table), dtype=bool), dict[str, int]()
-    for why, lacking in lack.items():
-        left_out[f"jobs {why}"], there = int((there & lacking).sum()), there & ~lacking
-    table, processors = table[there], processors[there]
+    first = np.select([*lack.values()], range(len(lack)), len(lack))  # the reason of each job, the last for none
+    left_out = {f"jobs {why}": int((first == k).sum()) for k, why in enumerate(lack)}
+    table, processors = table[first == len(lack)], processors[first == len(lack)]
     users = [f"user-{code:.17g}" for code in table[:, USER]]
     columns: dict[str, Any] = {"user": users, "arrival": table[:, SUBMIT], "tasks": processors, "duration": table[:, RUN]}
     jobs, made = Workload.from_columns(columns | {"cpu": np.ones(len(table))}), "each processor of a job is a task of its own"
@@ -116,7 +113,7 @@ def _machines(header: Mapping[str, str], path: Path) -> Cluster | None:
     if not told[1]:
         return None
     nodes, processors = (int(text) if text.isdecimal() and len(text) < 20 else 0 for text in (told[0] or told[1], told[1]))
-    require(0 < nodes <= processors, f"MaxNodes and MaxProcs of {path} are", told, "they must be whole and positive, nodes fewer")
+    require(0 < nodes <= processors, f"MaxNodes and MaxProcs of {path} are", told, "they must be positive, the first no larger")
     whole, more = divmod(processors, nodes)
     sizes = [(whole + 1, more), (whole, nodes - more)] if more else [(whole, nodes)]
     return Cluster(["cpu"], [[size] for size, _ in sizes], [count for _, count in sizes])  # type: ignore[arg-type]

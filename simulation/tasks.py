@@ -167,15 +167,14 @@ class _Simulation:
 
     def _turn(self, s: int, up: bool) -> None:
         """A machine comes up, or goes down with what runs there."""
-        room = self.state.room
         if up:
-            room[:, s] = self.state.capacities[self.state.server_class[s]]
+            self.state.room[:, s] = self.state.capacities[self.state.server_class[s]]
             self.freed.add(s)
             return
         for b in self._running(np.frombuffer(self.server, dtype=np.int64) == s):
             self._stop(b, LOST)
             self._wait(self.job[b], self.tasks[b])
-        room[:, s] = DOWN
+        self.state.room[:, s] = DOWN
 
     def _leave(self, n: int) -> None:
         self.gone[n] = True

@@ -52,7 +52,8 @@ class Cluster:
         K, R = capacities.shape
         if K == 0 or R == 0:
             raise InstanceError(f"capacities have {K} rows and {R} columns, but there must be at least one of each")
-        names = read_names("server", self.names or [f"c{k + 1}" for k in range(K)], K)
+        unnamed = self.names is None or not np.asarray(self.names, dtype=object).size
+        names = read_names("server", [f"c{k + 1}" for k in range(K)] if unnamed else self.names, K)
         check_rows(capacities, capacities < 0, "capacities", "must not be negative")
         assign(self, resources=read_names("resource", self.resources, R), names=names)
         assign(self, capacities=frozen(capacities), counts=read_counts(self.counts, names))
@@ -151,7 +152,9 @@ class Workload:
         >>> jobs.resources, jobs.users, jobs.work.tolist()
         (('cpu',), ('ann', 'bob'), [30.0, 20.0])
         """
+        require(hasattr(columns, "keys"), "the jobs are", columns, "they must be a table or a mapping of columns")
         wanted = tuple(resources) or tuple(str(name) for name in columns if name not in (*COLUMNS, *OF_USERS))
+        require(wanted, "the columns of the jobs are", [*columns], "there must be one for each resource")
         for name in [name for name in (*COLUMNS, *wanted) if name not in columns][:1]:
             raise InstanceError(f"the jobs have no column {name!r}: the columns must be {', '.join((*COLUMNS, *wanted))}")
         users, job_user = np.unique(words(columns["user"], "user"), return_inverse=True)
@@ -160,8 +163,7 @@ class Workload:
             _same_length(name, values, "jobs", len(job_user))
         phi, leave = (_of_users(columns, name, users, job_user) for name in OF_USERS)
         arrival, tasks, duration = (columns[name] for name in COLUMNS[1:])
-        matrix = np.column_stack(demand) if demand else np.zeros((len(job_user), 0))
-        return cls(wanted, users.tolist(), phi, job_user, arrival, tasks, duration, matrix, leave=leave)
+        return cls(wanted, users.tolist(), phi, job_user, arrival, tasks, duration, np.column_stack(demand), leave=leave)
 
     def __len__(self) -> int:
         """J, the number of jobs."""
@@ -267,8 +269,10 @@ def numbers(values: Any, name: str, dimensions: int, unlimited: bool = False) ->
 
 
 def words(values: Any, name: str) -> NDArray[np.str_]:
-    """Names as texts; a missing value is none."""
-    for j, word in enumerate(values):
+    """Names as texts, one for each row; a value that is missing or masked is none."""
+    each = np.asarray(values, dtype=object)
+    require(each.ndim == 1 and not np.ma.is_masked(values), f"{name} is", values, "it must be a list of names")
+    for j, word in enumerate(each):
         missing = not isinstance(word, str) and str(word) in ("None", "nan", "NaN", "<NA>", "NaT")
         require(not missing, f"{name}[{j}] is", word, "it must be a name")
     return np.asarray(values, dtype=str)

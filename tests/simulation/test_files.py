@@ -210,7 +210,9 @@ def test_machines_of_an_archive_are_what_its_header_tells(tmp_path):
 def test_machines_without_a_resource_are_refused(tmp_path):
     path = tmp_path / "machines.csv"
     path.write_text("class,count\nbig,2\n")
-    with pytest.raises(InstanceError, match="has no column of a resource"):
+    with pytest.raises(
+        InstanceError, match=r"the columns of .* are \['class', 'count'\], but there must be one for each resource"
+    ):
         read_cluster(path)
 
 

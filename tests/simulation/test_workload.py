@@ -1,13 +1,16 @@
 """Clusters and workloads: what they hold, and one sentence about what they refuse."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.simulation import Cluster, Workload
 
+JOB = {"user": ["ann"], "arrival": [0], "tasks": [1], "duration": [1], "cpu": [1]}
 CLUSTER = Cluster(["cpu", "memory"], [[1, 1], [0.5, 0.25]], [2, 3])
 JOBS = {
     "resources": ["cpu", "memory"],
@@ -155,3 +158,31 @@ def test_users_of_a_table_have_weight_1_and_stay_unless_it_says_otherwise():
     assert Workload.from_columns(columns | {"leave": [7, np.inf, 7]}).leave.tolist() == [np.inf, 7]
     with pytest.raises(InstanceError, match="leave of user 'b' is 7 and 8, but it must be one"):
         Workload.from_columns(columns | {"leave": [7, np.inf, 8]})
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        (None, "the jobs are None, but they must be a table or a mapping of columns"),
+        ([1, 2], "the jobs are [1, 2], but they must be a table or a mapping of columns"),
+        ({name: JOB[name] for name in JOB if name != "cpu"}, "there must be one for each resource"),
+        *(
+            (JOB | {"user": users}, "but it must be a list of names")
+            for users in ("ann", None, 3, np.array("ann"), (name for name in ["ann"]), [("ann", 1)], [["ann"]])
+        ),
+        (JOB | {"user": np.ma.array(["ann"], mask=[True])}, "but it must be a list of names"),
+    ],
+)
+def test_a_table_that_is_none_or_has_no_list_of_users(columns, sentence):
+    with pytest.raises(InstanceError, match=re.escape(sentence)):
+        Workload.from_columns(columns)
+
+
+@pytest.mark.parametrize("names", [np.array(["a", "b"]), pd.Series(["a", "b"]), ["a", "b"], (name for name in "ab")])
+def test_names_of_machines_may_be_an_array_or_a_column(names):
+    assert Cluster(["cpu"], [[1], [2]], names=names).names == ("a", "b")
+
+
+@pytest.mark.parametrize("names", [(), [], None, np.array([])])
+def test_machines_without_names_are_numbered(names):
+    assert Cluster(["cpu"], [[1], [2]], names=names).names == ("c1", "c2")
