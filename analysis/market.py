@@ -31,7 +31,6 @@ from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.nb import check_market
-from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, NotApplicable
@@ -141,7 +140,6 @@ def market(allocation: Allocation) -> PricedAllocation:
     """
     instance = allocation.instance
     check_market(instance)
-    nash_bargaining.check_groups(instance)
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
     own = None if allocation.prices is None else _at(allocation, allocation.prices)

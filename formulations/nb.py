@@ -115,9 +115,10 @@ class NashBargaining(AlphaFair):
 
 
 def check_market(instance: Instance) -> None:
-    """NotApplicable where users have time of their own."""
+    """NotApplicable where users have time of their own, or the instance has groups."""
     for n in np.flatnonzero(own_time(instance) >= 0)[:1]:
         raise NotApplicable(f"there is no market in the time of user {instance.users[n]!r}, which is nobody else's to buy")
+    mechanism.check_groups(instance)
 
 
 mechanism = NashBargaining()
