@@ -17,6 +17,7 @@ for where there are guarantees alone. Residual: a bound on the largest mean rela
     max over feasible u' of sum_n phi_n u'_n / u_n - 1  <=  s sum p + sum_n z_n max_tasks_n - sum_k y_k gamma_k - 1,
 
 for s, y, z >= 0 with s q_n + z_n - sigma_n sum_k y_k >= phi_n / u_n at prices p with the costs q_n; a linear program finds them.
+A residual rho says little where phi_n is small. For t = u* / u, sum_n phi_n (t_n - 1 - log t_n) <= rho bounds errors of users.
 """
 
 from collections.abc import Callable
@@ -27,9 +28,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import costs_at, linear_rows, tasks_in_units
+from fairalloc.formulations.common.user_error import MOST, ROUNDING
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program, worst
@@ -84,6 +87,16 @@ class NestedNashBargaining(Mechanism):
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective sum_n phi_n log u_n; where a user has no task, only the certainty equivalent, 0."""
         return nash_bargaining.values(replace(allocation, instance=allocation.instance.rescaled(parts(allocation.instance))))
+
+    def user_errors(self, allocation: Allocation) -> Floats:
+        """(N,) bounds on |u*_n / u_n - 1| by the residual, else inf."""
+        return self.measured(allocation)[1]
+
+    def measured(self, allocation: Allocation) -> tuple[float, Floats]:
+        """The residual rho, and (1 + D) sqrt(2 rho / phi_n) for each user: of t <= 1 + D, t - 1 - log t is not less."""
+        rho = self.residual(allocation)
+        errors = (1.0 + MOST) * np.sqrt(2.0 * (rho + ROUNDING + infeasibility(allocation)) / parts(allocation.instance))
+        return rho, np.where(errors <= MOST, errors, np.inf)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def residual(self, allocation: Allocation) -> float:
