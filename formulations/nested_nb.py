@@ -17,7 +17,7 @@ for where there are guarantees alone. Residual: a bound on the largest mean rela
     max over feasible u' of sum_n phi_n u'_n / u_n - 1  <=  s sum p + sum_n z_n max_tasks_n - sum_k y_k gamma_k - 1,
 
 for s, y, z >= 0 with s q_n + z_n - sigma_n sum_k y_k >= phi_n / u_n at prices p with the costs q_n; a linear program finds them.
-A residual rho says little where phi_n is small. For t = u* / u, sum_n phi_n (t_n - 1 - log t_n) <= rho bounds errors of users.
+A residual rho says little where phi_n is small. For t = u* / u, sum_n phi_n (t_n - 1 - log t_n) <= rho bounds the error of each.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import costs_at, linear_rows, tasks_in_units
-from fairalloc.formulations.common.user_error import MOST, ROUNDING
+from fairalloc.formulations.common.user_error import MOST, ROUNDING, errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
@@ -92,18 +92,30 @@ class NestedNashBargaining(Mechanism):
         """(N,) bounds on |u*_n / u_n - 1| by the residual, else inf."""
         return self.measured(allocation)[1]
 
+    def residual(self, allocation: Allocation) -> float:
+        """The bound at its own or else the best prices, or what a guarantee misses if more; inf without a user's tasks."""
+        return self._bound(allocation)[0]
+
     def measured(self, allocation: Allocation) -> tuple[float, Floats]:
-        """The residual rho, and (1 + D) sqrt(2 rho / phi_n) for each user: of t <= 1 + D, t - 1 - log t is not less."""
-        rho = self.residual(allocation)
-        errors = (1.0 + MOST) * np.sqrt(2.0 * (rho + ROUNDING + infeasibility(allocation)) / parts(allocation.instance))
+        """The residual rho, and for each user (1 + D) sqrt(2 rho / phi_n), or the bound by its own prices where that is less.
+
+        For t <= 1 + D, t - 1 - log t is at least (t - 1)^2 / (2 (1 + D)^2).
+        """
+        instance, phi, u = allocation.instance, parts(allocation.instance), allocation.tasks
+        rho, y = self._bound(allocation)
+        errors = (1.0 + MOST) * np.sqrt(2.0 * (rho + ROUNDING + infeasibility(allocation)) / phi)
+        if rho < np.inf:
+            V, gamma = guarantees(instance)
+            slack = float(y @ np.abs(V @ u - gamma))
+            errors = np.minimum(errors, errors_of_program(allocation, phi, 1.0, (V.T @ y) * u, slack))
         return rho, np.where(errors <= MOST, errors, np.inf)
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def residual(self, allocation: Allocation) -> float:
-        """The bound at its own or else the best prices, or what a guarantee misses if more; inf without a user's tasks."""
-        instance = allocation.instance
+    def _bound(self, allocation: Allocation) -> tuple[float, Floats]:
+        """The residual, and the prices y of the guarantees that prove it."""
+        instance, unknown = allocation.instance, (np.inf, np.zeros(0))
         if not (allocation.has_point and np.all(allocation.tasks > 0)):
-            return np.inf
+            return unknown
         if allocation.prices is None:  # a row for each arc instead of its user, and all prices in the place of s
             costs, total, user = instance.arcs.by_arc, np.ones(instance.K * instance.R), instance.arcs.user
         else:
@@ -119,7 +131,9 @@ class NestedNashBargaining(Mechanism):
         cost = np.concatenate([total, instance.max_tasks[capped], -gamma]) * unit
         found = linear_program(cost, -(rows @ sp.diags_array(unit)), -np.ones(len(user)), TEN_DIGITS)
         least = 0.0 if found.x is None else float((rows @ (unit * found.x)).min())  # by so much less than 1 it is infeasible
-        return worst([missed, float(cost @ found.x) / min(least, 1.0) - 1.0]) if least > 0 else np.inf
+        if least <= 0:
+            return unknown
+        return worst([missed, float(cost @ found.x) / min(least, 1.0) - 1.0]), (unit * found.x)[len(unit) - len(gamma) :]
 
 
 def parts(instance: Instance) -> Floats:
