@@ -4,8 +4,8 @@
 2. Otherwise, where the allocation has prices and its model has no other constraint than the capacities, the optimality conditions
    at these prices say it, and nothing is solved.
 3. Else the mechanism is solved once, and where its answer is proved the allocation is compared with it in what is unique: the
-   shares of an edited lexicographic rule, those of whole tasks in rising order, the objective of one program. The answer is
-   kept, by the content of the model, so that the next allocation is compared without solving.
+   shares of an edited lexicographic rule, those of whole tasks in rising order, the objective of one program, the tasks too where
+   floors leave them unique. The answer is kept, by the content of the model: the next allocation is compared without solving.
 4. A model that is not proved to be convex has no answer to compare with; its constraints tell whether it allows the tasks.
 5. The objective of the given tasks is computed from the model; only a model with variables besides the tasks is solved for these.
 """
@@ -78,9 +78,10 @@ def distance(
     if not allocation.has_point:
         return np.inf, "there is no point"
     item = mechanism.settled(allocation.instance)
-    given = _in_cvxpy if "cvxpy" in item.layers else _in_pyomo
     try:
-        return given(item, allocation, limits or Limits())
+        if "cvxpy" in item.layers:
+            return _in_cvxpy(item, allocation, limits or Limits(), most)
+        return _in_pyomo(item, allocation, limits or Limits())
     except (_Unanswered, Stopped) as reason:
         return None, str(reason) or "not decided: the time was not enough"
 
@@ -89,7 +90,7 @@ class _Unanswered(Exception):  # noqa: N818 (a signal, not an error)
     """Why there is no answer to compare with."""
 
 
-def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
+def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits, most: tuple[float, float]) -> tuple[float | None, str]:
     domain = item.domain(allocation.instance)
     problem: Any = item.write_cvxpy(domain)
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
@@ -120,7 +121,20 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     for v, value in values.items():
         v.save_value(value)
     least = -best if type(problem.objective).__name__ == "Maximize" else best
-    return gap_of_cvxpy(problem, Bound(least, 0.0, 0.0)), COMPARED
+    gap = gap_of_cvxpy(problem, Bound(least, 0.0, 0.0))
+    if item.unique and answer.user_error is not None and gap <= most[0]:
+        return _by_tasks(allocation, answer, answer.user_error, most[1]) or (gap, COMPARED)
+    return gap, COMPARED
+
+
+def _by_tasks(allocation: Allocation, answer: Allocation, error: float, most: float) -> tuple[float | None, str] | None:
+    """Whose tasks are further than `most` from unique ones, which the answer has up to an error; None where nobody's are."""
+    far = np.abs(allocation.tasks / answer.tasks - 1.0)
+    n = int(np.argmax(far))
+    if far[n] - error > most:
+        user = allocation.instance.users[n]
+        return float(far[n]), f"user {user!r} runs {allocation.tasks[n]:g} tasks, but {answer.tasks[n]:g} are right"
+    return None if far[n] + error <= most else (None, "not decided: the right tasks of each user are not known well enough")
 
 
 def _by_shares(

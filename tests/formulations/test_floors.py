@@ -286,6 +286,13 @@ def test_weights_far_apart_do_not_hide_a_level_that_is_missed():
         assert found.values["g"] == pytest.approx(1e-9, rel=1e-3) or not found.claims_success
 
 
+@pytest.mark.parametrize(("weight", "tasks", "holds"), [(1e-9, 2.0, None), (1e-3, 3.998, False), (1e-3, 4.0, True)])
+def test_a_small_weight_hides_no_user_in_the_objective(weight, tasks, holds):
+    """Each user is alone on its resource: half of its tasks changed the objective by 1e-9, and was said to be right."""
+    apart = Instance([[1, 0], [0, 1]], [[4, 4]], weights=[1, weight], min_tasks=[1, 0])
+    assert fa.check(Allocation(apart, [4, tasks]), "nb").holds is holds
+
+
 @pytest.mark.parametrize("name", ["mmf", "drfh", "utilitarian", "nb", "alpha-fair"])
 def test_prices_with_floors_are_those_of_the_users_model(name):
     one = Instance([[1, 3], [400, 100], [2, 2]], [[10, 20], [5, 5]], weights=[1, 2, 3], min_tasks=[0, 0.005, 0.1])
