@@ -20,7 +20,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import DECIMAL, as_json, finite, literal, rational
+from fairalloc.models.numbers import DECIMAL, as_json, exact_text, finite, literal, rational
 
 INSTANCE_SCHEMA = "fairalloc-instance/2"
 INSTANCE_SCHEMAS = ("fairalloc-instance/1", INSTANCE_SCHEMA)
@@ -292,9 +292,9 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
         for k, a in enumerate(own):
             parts[instance.servers[arcs.server[a]]] += allocation.x_exact[a]
             if "by_arc" in user:
-                user["by_arc"][k]["tasks_exact"] = str(allocation.x_exact[a])
-        user["tasks_exact"] = str(sum(parts.values()))
-        user["by_server_exact"] = {server: str(tasks) for server, tasks in parts.items()}
+                user["by_arc"][k]["tasks_exact"] = exact_text(allocation.x_exact[a])
+        user["tasks_exact"] = exact_text(sum(parts.values(), Fraction(0)))
+        user["by_server_exact"] = {server: exact_text(tasks) for server, tasks in parts.items()}
     return user
 
 
@@ -374,7 +374,7 @@ def _exactly(value: Any, tasks: float, where: str) -> Fraction:
     if not isinstance(value, str):
         raise InstanceError(f"the allocation gives {where} exactly as {shown(value)}, but a rational is a string such as '5/7'")
     result = rational(value, f"what the allocation gives {where} exactly")
-    if not abs(float(result) - tasks) <= SAME * abs(tasks):
+    if not (abs(result) <= np.finfo(float).max and abs(float(result) - tasks) <= SAME * abs(tasks)):
         raise InstanceError(f"the allocation gives {where} as {tasks!r}, but exactly as {shown(value)}")
     return result
 

@@ -448,6 +448,13 @@ def test_rationals_survive(name, mechanism):
     assert again.tasks_exact == allocation.tasks_exact
 
 
+def test_rationals_of_thousands_of_digits_survive():
+    long = "1" * 5000 + "/" + "3" * 4999 + "1"
+    allocation = solve(Instance([[long], [[1], [long]]], [[2]]), "mmf", "exact")
+    document = through_text(allocation_document(allocation))
+    assert parse_allocation(document, allocation.instance).x_exact == allocation.x_exact
+
+
 EXACTLY = allocation_document(solve(example("wang-prop4").instance, "drfh", "exact"))
 
 
@@ -457,6 +464,7 @@ EXACTLY = allocation_document(solve(example("wang-prop4").instance, "drfh", "exa
         (("users", 0, "by_server_exact", "s1"), "12/7", r"gives user 'u1' tasks on server 's1' as .*, but exactly as '12/7'"),
         (("users", 0, "by_server", "s1"), 0.5, "gives user 'u1' tasks on server 's1' as 0.5, but exactly as"),
         (("users", 0, "by_server_exact", "s1"), 2, "exactly as 2, but a rational is a string such as '5/7'"),
+        (("users", 0, "by_server_exact", "s1"), "1e999", "gives user 'u1' tasks on server 's1' as .*, but exactly as '1e999'"),
         (("users", 0, "by_server_exact", "s1"), "x", "what the allocation gives user 'u1' tasks on server 's1' exactly"),
         (("users", 0, "by_server_exact", "s9"), "0", "by_server_exact of user 'u1' names server 's9', but by_server does not"),
         (("users", 0, "by_server_exact"), {}, "user 'u1' has no exact tasks on server 's1', but other tasks are given exactly"),
