@@ -18,8 +18,9 @@ def instance_code(instance: Instance, names: bool = False) -> str:
 
 
 def value_code(value: Any) -> str:
-    """The value of a parameter, in which infinity needs no import."""
-    return re.sub(r"(?<![\w'\"])inf\b", "float('inf')", repr(value))
+    """The value of a parameter, in which infinity and nan need no import; texts stay as they are."""
+    quoted = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
+    return re.sub(rf"({quoted})|\b(inf|nan)\b", lambda found: found[1] or f"float({found[2]!r})", repr(value))
 
 
 def argument_lines(instance: Instance) -> str:

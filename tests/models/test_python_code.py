@@ -9,7 +9,7 @@ from strategies import instances
 
 import fairalloc as fa
 from fairalloc.models.files.jsonio import instance_document, parse_instance
-from fairalloc.models.files.python_code import argument_lines, instance_code
+from fairalloc.models.files.python_code import argument_lines, instance_code, value_code
 
 RICH = fa.Instance(
     [[["1/3", 1], [1, "1/7"]], [[2, 0]], [[1, 1]]],
@@ -54,6 +54,12 @@ def test_drawn_instances_are_rebuilt(instance):
     again = rebuilt(instance_code(instance))
     assert again.exact == instance.exact
     assert (again.placement == instance.placement).all()
+
+
+def test_parameters_are_code_and_their_texts_stay():
+    given = {"way": "to inf and nan", "it's": ("'inf'", 'a" inf', "\\"), "alpha": (float("inf"), -float("inf"), 2)}
+    assert eval(value_code(given)) == given
+    assert eval(value_code(float("nan"))) != 0
 
 
 def test_names_of_own_time_are_written():
