@@ -271,13 +271,13 @@ def conflict(
 
 def _axioms(given: Any) -> list[str]:
     """The names, each once."""
-    names = list(dict.fromkeys(given)) if is_list(given) else []
+    names = list(given) if is_list(given) else []
     if not names:
         raise InstanceError(f"the axioms are {shown(given)}, but they must be names such as 'pareto' and 'envy-freeness'")
     for name in names:
         if name not in NAMES:
             raise UnknownName(no_such("axiom", name, NAMES))
-    return names
+    return list(dict.fromkeys(names))
 
 
 def size_of(text: str, rule: str = " such as 2x2x2", least: Size = (1, 1, 1), most: Sequence[float] = (inf, inf, inf)) -> Size:

@@ -251,6 +251,7 @@ def test_a_size_out_of_range_is_one_sentence(size, capsys):
         ((["pareto", "uniqueness"],), fa.UnknownName, "there is no axiom 'uniqueness'"),
         (([],), fa.InstanceError, r"the axioms are \[\], but they must be names"),
         (("pareto",), fa.InstanceError, "axioms is 'pareto', but it must be a list"),
+        ((iter([["pareto"]]),), fa.UnknownName, r"there is no axiom \['pareto'\]"),
         (([1],), fa.InstanceError, r"axioms\[0\] is 1, but it must be a text"),
     ],
 )
