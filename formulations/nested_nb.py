@@ -17,7 +17,6 @@ for where there are guarantees alone. Residual: a bound on the largest mean rela
     max over feasible u' of sum_n phi_n u'_n / u_n - 1  <=  s sum p + sum_n z_n max_tasks_n - sum_k y_k gamma_k - 1,
 
 for s, y, z >= 0 with s q_n + z_n - sigma_n sum_k y_k >= phi_n / u_n at prices p with the costs q_n; a linear program finds them.
-A residual rho says little where phi_n is small. For t = u* / u, sum_n phi_n (t_n - 1 - log t_n) <= rho bounds the error of each.
 """
 
 from collections.abc import Callable
@@ -28,11 +27,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import costs_at, linear_rows, tasks_in_units
-from fairalloc.formulations.common.user_error import MOST, ROUNDING, errors_of_program
+from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program, worst
@@ -89,42 +87,28 @@ class NestedNashBargaining(Mechanism):
         return nash_bargaining.values(replace(allocation, instance=allocation.instance.rescaled(parts(allocation.instance))))
 
     def user_errors(self, allocation: Allocation) -> Floats:
-        """(N,) bounds on |u*_n / u_n - 1| by the residual, else inf."""
+        """(N,) bounds on |u*_n / u_n - 1| at the prices of the residual, else inf: it says little where phi_n is small."""
         return self.measured(allocation)[1]
 
     def residual(self, allocation: Allocation) -> float:
         """The bound at its own or else the best prices, or what a guarantee misses if more; inf without a user's tasks."""
-        return self._bound(allocation)[0]
-
-    def measured(self, allocation: Allocation) -> tuple[float, Floats]:
-        """The residual rho, and for each user (1 + D) sqrt(2 rho / phi_n), or the bound by its own prices where that is less.
-
-        For t <= 1 + D, t - 1 - log t is at least (t - 1)^2 / (2 (1 + D)^2).
-        """
-        instance, phi, u = allocation.instance, parts(allocation.instance), allocation.tasks
-        rho, y = self._bound(allocation)
-        errors = (1.0 + MOST) * np.sqrt(2.0 * (rho + ROUNDING + infeasibility(allocation)) / phi)
-        if rho < np.inf:
-            V, gamma = guarantees(instance)
-            slack = float(y @ np.abs(V @ u - gamma))
-            errors = np.minimum(errors, errors_of_program(allocation, phi, 1.0, (V.T @ y) * u, slack))
-        return rho, np.where(errors <= MOST, errors, np.inf)
+        return self.measured(allocation)[0]
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def _bound(self, allocation: Allocation) -> tuple[float, Floats]:
-        """The residual, and the prices y of the guarantees that prove it."""
-        instance, unknown = allocation.instance, (np.inf, np.zeros(0))
+    def measured(self, allocation: Allocation) -> tuple[float, Floats]:
+        """The residual, and the errors of users."""
+        instance, p, unknown = allocation.instance, allocation.prices, (np.inf, np.full(allocation.instance.N, np.inf))
         if not (allocation.has_point and np.all(allocation.tasks > 0)):
             return unknown
-        if allocation.prices is None:  # a row for each arc instead of its user, and all prices in the place of s
+        if p is None:  # a row for each arc instead of its user, and all prices in the place of s
             costs, total, user = instance.arcs.by_arc, np.ones(instance.K * instance.R), instance.arcs.user
         else:
-            prices, q = costs_at(allocation, allocation.prices)
+            prices, q = costs_at(allocation, p)
             costs, total, user = sp.csr_array(q[:, None]), np.array([prices.sum()]), np.arange(instance.N)
         (V, gamma), capped = guarantees(instance), np.flatnonzero(np.isfinite(instance.max_tasks))
-        missed = float((1.0 - (V @ allocation.tasks) / gamma).max(initial=0.0))
+        above, phi = V @ allocation.tasks - gamma, parts(instance)
         z = sp.csr_array((np.ones(len(capped)), (capped, np.arange(len(capped)))), shape=(instance.N, len(capped)))
-        worth = parts(instance) / allocation.tasks  # of each row, s q_n + z_n - sigma_n sum_k y_k >= worth_n
+        worth = phi / allocation.tasks  # of each row, s q_n + z_n - sigma_n sum_k y_k >= worth_n
         rows = sp.diags_array(1.0 / worth[user]) @ sp.hstack([costs, sp.hstack([z, -V.T], format="csr")[user]], format="csr")
         scale = np.abs(rows).max(axis=0).toarray().ravel()
         unit = 1.0 / np.where(scale > 0, scale, 1.0)
@@ -133,7 +117,10 @@ class NestedNashBargaining(Mechanism):
         least = 0.0 if found.x is None else float((rows @ (unit * found.x)).min())  # by so much less than 1 it is infeasible
         if least <= 0:
             return unknown
-        return worst([missed, float(cost @ found.x) / min(least, 1.0) - 1.0]), (unit * found.x)[len(unit) - len(gamma) :]
+        found_p, _, y = np.split(np.maximum(unit * found.x, 0.0), [len(total), len(total) + len(capped)])
+        priced = allocation if p is not None else replace(allocation, prices=found_p.reshape(instance.K, instance.R))
+        errors = errors_of_program(priced, phi, 1.0, (V.T @ y) * allocation.tasks, float(y @ np.abs(above)))
+        return worst([float((-above / gamma).max(initial=0.0)), float(cost @ found.x) / min(least, 1.0) - 1.0]), errors
 
 
 def parts(instance: Instance) -> Floats:
