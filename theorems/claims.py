@@ -23,6 +23,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import Count, Duration, Rule, Seed, checked, is_list
 from fairalloc.models.errors import InstanceError, shown
 from fairalloc.models.instance import Instance
+from fairalloc.models.tables import printable
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import row_of
 from fairalloc.theorems.checkers.own import ClaimTerms, is_registered, judge_of
@@ -244,7 +245,7 @@ class ClaimResult:
 
     def __str__(self) -> str:
         """The verdict, and with a witness code that runs: the verdict is a comment there."""
-        return f"# {self.sentence}\n\n{self.code}" if self.case is not None else self.sentence
+        return f"# {printable(' '.join(self.sentence.split()))}\n\n{self.code}" if self.case is not None else self.sentence
 
     def __repr__(self) -> str:
         return f"<{self.claim.id}: {self.status}, {self.trials:,} cases>"

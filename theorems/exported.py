@@ -64,7 +64,13 @@ def _entry(item: Statement, status: Status) -> str:
         "note": f"fairalloc {sys.modules['fairalloc'].__version__}, statement {plain(item.id)}: {plain(known)}{plain(paper)}",
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
-    return "\n".join([f"@misc{{fairalloc:{item.id},", *lines, "}"]) + "\n"
+    lines = [line.replace(r"\{", r"\textbraceleft{}").replace(r"\}", r"\textbraceright{}") for line in lines]  # BibTeX counts all
+    return "\n".join([f"@misc{{fairalloc:{_key(item)},", *lines, "}"]) + "\n"
+
+
+def _key(item: Statement) -> str:
+    """The id without what ends a label of LaTeX or a key of BibTeX."""
+    return re.sub(r"[^\w.:+-]", "-", item.id)
 
 
 # ---- LaTeX of a claim -------------------------------------------------------------------------------------------------
@@ -81,7 +87,8 @@ def _latex(found: ClaimResult) -> str:
     pools = [[q * c for c in row] for q, row in zip(counts, exact.capacities, strict=True)]
     grids = [_demands("d", case.instance, numbers), tabular("c", "ir", pools, numbers)]
     grids += [_demands("d'", case.reported, numbers)] * (case.reported.exact.demands != exact.demands)
-    with_ = (f"With ${prose(k).strip('$')} = {v}$." for k, v in case.parameters.items())
+    said = ((k, rf"\text{{{plain(v)}}}" if isinstance(v, str) else v) for k, v in case.parameters.items())
+    with_ = (f"With ${prose(k).strip('$')} = {v}$." for k, v in said)
     parts = [f"Claim: {prose(claim.text)}. Assumed: {prose(assumed)}.".replace("..", "."), _centred(grids)]
     parts.append(" ".join([*_words(case), *with_]))
     if "answer" in verdict.witness:
@@ -92,7 +99,7 @@ def _latex(found: ClaimResult) -> str:
     answers = ANSWERS.get(verdict.answers, f"This is {verdict.answers}." * bool(verdict.answers))
     parts.append(f"{_sentence(verdict.sentence, case.instance)} ({plain(verdict.method)}). {answers}".strip())
     parts.append(numbers.below())
-    return example(prose(title_of(item, found.status)), item.id, [part for part in parts if part], ("usual",), own=True)
+    return example(prose(title_of(item, found.status)), _key(item), [part for part in parts if part], ("usual",), own=True)
 
 
 def _centred(grids: list[str]) -> str:

@@ -277,4 +277,5 @@ def example(title: str, label: str, parts: Sequence[str], scope: Sequence[str], 
     said = meanings("\n".join([title, *parts]), scope, known if own else None)
     last = [f"Here {said}."] * bool(said)
     body = "\n\n".join([*parts, *last])
+    title = title.replace("]", "{]}")  # which would end the argument
     return f"{HEAD}\n\\begin{{example}}[{title}]\\label{{fairalloc:{label}}}\n{body}\n\\end{{example}}\n"

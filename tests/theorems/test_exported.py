@@ -118,7 +118,7 @@ def test_the_latex_of_a_claim_has_the_instance_the_report_and_the_tasks(mine, ca
 
 def _found(claim, case, sentence="so it is"):
     verdict = Verdict(claim.statement.property, False, 0.1, sentence, "rational arithmetic")
-    return ClaimResult(claim, Finding(claim.id, Status.REFUTED, sentence, 1, {}, case, verdict))
+    return ClaimResult(claim, Finding(claim.id, Status.REFUTED, sentence, 1, {"seed": 0}, case, verdict))
 
 
 def test_a_witness_in_latex_has_all_of_its_instance():
@@ -139,6 +139,22 @@ def test_a_witness_in_latex_has_all_of_its_instance():
     groups = fa.Instance([[1], [1], [1]], [[4]], groups={"g": {"users": [0, 2], "weight": 3}})
     out = _latex(_found(fa.claim("a", "nested-nb", "pareto", instances=lambda _: groups), fa.Case(groups)))
     assert "The groups are \\{'g': \\{'weight': '3', 'guarantee': '0', 'users': [1, 3]\\}\\}." in out
+
+
+def test_hostile_words_of_a_claim_are_text():
+    """The key, the label, the title and a comment ended at them, and BibTeX counts braces behind a backslash."""
+    plain, name = fa.Instance([[1], [2]], [[4]]), "a, b}]%"
+    text, judge = "[0, 1]\nraise { 5% \\", lambda allocation: False
+    claim = fa.claim(text, "utilitarian", judge, id=name, instances=lambda _: plain)
+    found = _found(claim, fa.Case(plain, parameters={"way": "a% $ }"}))
+    out = _latex(found)
+    assert well_formed(out)
+    assert "[Refuted: [0, 1{]} raise \\{ 5\\% \\textbackslash{}]\\label{fairalloc:a--b---}\n" in out
+    assert "With $way = \\text{a\\% \\$ \\}}$." in out
+    entry = statement_text(claim.statement, Status.REFUTED, "bibtex")
+    assert entry.startswith("@misc{fairalloc:a--b---,\n")
+    assert entry.count("{") == entry.count("}")
+    compile(str(_found(claim, fa.Case(plain), "one\ntwo")), "witness", "exec")
 
 
 def test_the_code_of_a_witness_with_floors_has_its_allocation():
