@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import FairallocError, InstanceError, shown
 from fairalloc.models.files.jsonio import instance_document, parse_instance
 from fairalloc.models.files.python_code import instance_code, value_code
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import rational
+from fairalloc.models.numbers import exact_text, rational
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Case:
         if self.misreport is not None:
             result["misreport"] = [
                 {"user": n, "demands": None if d is None else _texts(d), "eligible": None if e is None else list(e)}
-                | ({} if most is None else {"max_tasks": str(most)})
+                | ({} if most is None else {"max_tasks": exact_text(rational(most, "a limit"))})
                 for n, d, e, most in self.misreport.of_each
             ]
         if self.points:
@@ -87,7 +87,9 @@ def parse_case(document: Any) -> Case:
         misreport = _parse_misreport(document["misreport"]) if document.get("misreport") else None
         points = _vectors(document.get("points", []))
         parameters = {name: _read(value) for name, value in document.get("parameters", {}).items()}
-    except (KeyError, TypeError, AttributeError):
+    except FairallocError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError):
         raise InstanceError(f"a case is {shown(document)}, but its misreport, points or parameters cannot be read") from None
     if any(len(point) != len(instance.arcs) for point in points):
         raise InstanceError(f"a point of the case does not have one number for each of the {len(instance.arcs)} arcs")
@@ -107,19 +109,19 @@ def _vectors(rows: Any) -> Vectors:
 
 
 def _texts(rows: Vectors) -> list[list[str]]:
-    return [[str(v) for v in row] for row in rows]
+    return [[exact_text(rational(v, "a number of the case")) for v in row] for row in rows]
 
 
 def _plain(value: Any) -> Any:
     """Fractions as {"rational": text}, tuples as lists, so that `_read` gives the same objects back."""
     if isinstance(value, Fraction):
-        return {"rational": str(value)}
+        return {"rational": exact_text(value)}
     return [_plain(v) for v in value] if isinstance(value, tuple | list) else value
 
 
 def _read(value: Any) -> Any:
     if isinstance(value, dict):
-        return Fraction(value["rational"])
+        return rational(value["rational"], "a number of the case")
     return tuple(_read(v) for v in value) if isinstance(value, list) else value
 
 

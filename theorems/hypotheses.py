@@ -276,7 +276,7 @@ def hypothesis_words() -> dict[str, str]:
 def _assumption(word: str) -> tuple[str, Any]:
     """The field of Hypotheses that a word sets, and the value."""
     plain, words = " ".join(word.replace("_", " ").replace("-", " ").split()), _words()
-    if match := re.fullmatch(r"(?:at least )?(\d+) (user|server|resource)s?", plain):
+    if match := re.fullmatch(r"(?:at least )?(\d{1,4}) (user|server|resource)s?", plain):
         return f"{match[2]}s", int(match[1])
     if plain not in words:
         known = hypothesis_words()

@@ -185,6 +185,12 @@ def test_a_mechanism_that_knows_no_groups_has_no_answer_where_there_are_some():
             fa.check(fa.Allocation(home, [0.1] * home.A), name)
 
 
+def test_a_function_that_asks_for_no_answer_is_judged_without_one():
+    """The methods of the answers that it asked for were compared: a StopIteration."""
+    verdict = fa.claim("never", MOST, lambda case, answer: False).check(fa.Case(fa.Instance([[1]], [[1]])))
+    assert (verdict.holds, verdict.method) == (False, "floating point: it says yes or no")
+
+
 @pytest.mark.deep
 def test_a_single_method_is_said_to_be_one(monkeypatch):
     monkeypatch.setattr(own, "_others", lambda *_: [])
@@ -271,6 +277,25 @@ def test_what_a_property_cannot_say_is_told():
     assert "returned 'yes', but it must return a Verdict, a bool, a number or None" in str(wrong)
 
 
+def test_a_case_of_long_numbers_survives_and_a_wrong_one_is_one_sentence():
+    long = Fraction(10**5000 + 1, 3 * 10**5000)
+    told = fa.Misreport((0,), (((long,),),), (None,), (long,))
+    case = fa.Case(fa.Instance([[1]], [[1]]), told, ((long,),), {"a": (long, 2)})
+    again = parse_case(case.document())
+    assert (again.misreport, again.points, again.parameters) == (told, case.points, case.parameters)
+    nobody = [{"user": "x", "demands": None, "eligible": None}]
+    for part in ({"parameters": {"a": {"rational": "x"}}}, {"misreport": nobody}, {"points": [["x"]]}):
+        with pytest.raises(fa.InstanceError, match="case"):
+            parse_case(case.document() | part)
+
+
+@pytest.mark.parametrize(("judge", "words"), [(lambda _: "yes", "must return a Verdict"), (lambda _: 1 / 0, "division by zero")])
+def test_a_function_that_fails_is_one_sentence_in_a_check(judge, words):
+    claimed, case = fa.claim("wrong", "lmmf", judge), fa.Case(fa.Instance([[1]], [[1]]))
+    with pytest.raises(fa.InstanceError, match=f"the check of the claim 'wrong' failed: .*{words}"):
+        claimed.check(case)
+
+
 def test_every_judge_has_a_line_and_can_be_asked():
     known = fa.claim_properties()
     assert {*MECHANISMS, "pareto", "population-monotonicity"} <= set(known)
@@ -354,6 +379,11 @@ def test_words_that_exclude_each_other_are_refused():
             Hypotheses.of(words)
     for words in ("at least 3 users, at least 2 users", "2 users, 3 users, positive, positive"):
         assert Hypotheses.of(words).users == 3
+
+
+def test_a_size_that_no_sample_has_is_no_word():
+    with pytest.raises(fa.UnknownName, match="there is no hypothesis 'at least 999"):
+        fa.claim("a", "lmmf", "pareto", "at least " + "9" * 5000 + " users")
 
 
 def test_words_may_come_from_an_iterator():

@@ -28,7 +28,7 @@ from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, callers, no_such, shown
 from fairalloc.models.instance import Instance
 from fairalloc.runs.objects import ObjectKind, load_objects
 from fairalloc.solvers import METHODS
@@ -242,7 +242,7 @@ def _by_two(item: Mechanism, judge: Judge, case: Case) -> Verdict:
     try:
         verdict, asked = with_answers(judge, case, partial(answered, item, None, parameters))
         verdict = _above_noise(verdict)
-        if verdict.holds is not False:
+        if verdict.holds is not False or not asked:  # where nothing is asked of the mechanism no method matters
             return verdict
         first, other = next(iter(asked.values())).method, None
         if _others(item, parameters, case.instance, first):
@@ -331,12 +331,13 @@ class ClaimTerms:
 
         Raises
         ------
-        InstanceError : the case does not satisfy the hypotheses
+        InstanceError : the case does not satisfy the hypotheses, or a function of one's own fails
         """
         if not self.statement.applies_to(case):
             lacks = ", ".join(self.hypotheses.broken(case)) or "another number of users who misreport"
             raise InstanceError(f"the claim {self.id!r} is not about this case, which does not satisfy: {lacks}")
-        return self.statement.confirm(case)
+        with callers(f"the check of the claim {self.id!r}"):
+            return self.statement.confirm(case)
 
 
 def statements_of(given: Any) -> dict[str, Statement]:
