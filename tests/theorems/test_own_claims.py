@@ -583,6 +583,16 @@ def test_a_case_that_hangs_is_ended_and_what_was_found_is_kept():
 # ---- where claims go ------------------------------------------------------------------------------------------------
 
 
+def test_two_statements_of_one_name_are_refused_and_one_given_twice_is_looked_at_once():
+    """The finding of the first was that of the second."""
+    one, other = (fa.claim("it is so", name, "pareto").statement for name in ("lmmf", "drfh"))
+    with pytest.raises(fa.InstanceError, match="two claims are named 'it-is-so'"):
+        laboratory.verify([one, other], AMPLE, jobs=1, trials=1)
+    told = []
+    assert [*laboratory.verify([one, one], AMPLE, jobs=1, trials=1, tell=told.append)] == ["it-is-so"]
+    assert len(told) == 1
+
+
 def test_claims_of_a_module_are_found_once():
     first, second = fa.claim("First one.", "tsf", "pareto"), fa.claim("second", "drfh", "pareto", id="K.mine")
     module = SimpleNamespace(first=first, again=first, several=[second], other=3)

@@ -17,7 +17,7 @@ from fairalloc.models.errors import InstanceError, fault
 from fairalloc.runs.processes import Document, NoAnswer, Pool, Task, isolation_missing
 from fairalloc.solvers.running.time_limits import be_watched
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.checkers.own import statements_in
+from fairalloc.theorems.checkers.own import statements_in, statements_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
@@ -84,11 +84,11 @@ def verify(
 
     Raises
     ------
-    InstanceError : a time limit, seed or number of jobs out of range, a store that cannot be used, unregistered statements or no
-        isolated processes with jobs > 1
+    InstanceError : a time limit, seed or number of jobs out of range, a store that cannot be used, two statements of one name,
+        unregistered statements or no isolated processes with jobs > 1
     """
     start = time.monotonic() if start is None else start
-    chosen = list(all_statements().values() if statements is None else statements)
+    chosen = list(all_statements().values() if statements is None else statements_of([*statements]).values())
     jobs = _processes(jobs)
     asked = {"seed": seed, "budget": time_limit, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
     with FindingStore(":memory:" if store is None else store) as kept:
