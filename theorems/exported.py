@@ -87,8 +87,8 @@ def _latex(found: ClaimResult) -> str:
     pools = [[q * c for c in row] for q, row in zip(counts, exact.capacities, strict=True)]
     grids = [_demands("d", case.instance, numbers), tabular("c", "ir", pools, numbers)]
     grids += [_demands("d'", case.reported, numbers)] * (case.reported.exact.demands != exact.demands)
-    said = ((k, rf"\text{{{plain(v)}}}" if isinstance(v, str) else v) for k, v in case.parameters.items())
-    with_ = (f"With ${prose(k).strip('$')} = {v}$." for k, v in said)
+    values = ((k, rf"\text{{{plain(v)}}}" if isinstance(v, str) else v) for k, v in case.parameters.items())
+    with_ = (f"With ${prose(k).strip('$')} = {v}$." for k, v in values)
     parts = [f"Claim: {prose(claim.text)}. Assumed: {prose(assumed)}.".replace("..", "."), _centred(grids)]
     parts.append(" ".join([*_words(case), *with_]))
     if "answer" in verdict.witness:
