@@ -88,10 +88,10 @@ class Utilitarian(Mechanism):
 
     def residual(self, allocation: Allocation) -> float:
         """The largest relative gain that its prices leave possible, or what a user could run at once; inf without either."""
-        return worst([first_order_gain(allocation, self.worth(allocation.instance)), _idle(allocation)])
+        return worst([first_order_gain(allocation, self.worth(allocation.instance)), idle(allocation)])
 
 
-def _idle(allocation: Allocation) -> float:
+def idle(allocation: Allocation) -> float:
     """The largest room / (tasks + room) of a user: room is what it could run on what is free of one server."""
     if not allocation.has_point:
         return np.inf

@@ -32,12 +32,14 @@ from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.floors import WithFloors
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.utilitarian import Utilitarian, idle
 from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import callers
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, worst
 from fairalloc.solvers.backends.cvxpy import solved
+from fairalloc.solvers.exact.exact import without_floors
 from fairalloc.solvers.judge import UserError, proved, user_error
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import ACCURACY, solver_options
@@ -121,7 +123,8 @@ def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits, most: tup
     for v, value in values.items():
         v.save_value(value)
     least = -best if type(problem.objective).__name__ == "Maximize" else best
-    gap = gap_of_cvxpy(problem, Bound(least, 0.0, 0.0))
+    wasted = idle(allocation) if isinstance(without_floors(item), Utilitarian) else 0.0  # as without floors
+    gap = worst([gap_of_cvxpy(problem, Bound(least, 0.0, 0.0)), wasted])
     if item.unique and answer.user_error is not None and gap <= most[0]:
         return _by_tasks(allocation, answer, answer.user_error, most[1]) or (gap, COMPARED)
     return gap, COMPARED

@@ -30,6 +30,7 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
+from fairalloc.formulations.utilitarian import Utilitarian, idle
 from fairalloc.formulations.utilitarian import mechanism as utilitarian
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation
 from fairalloc.models.errors import FairallocError, shown
@@ -134,9 +135,13 @@ def _judged_as_nested(
 
 
 def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> Allocation:
-    """Nested answers and those of rules with floors, whose residual says little of a user where the numbers are far apart."""
+    """Nested answers and those with floors, whose residual says little of a user where the numbers are far apart."""
     base = without_floors(mechanism)
     enough = allowed_user_error(promised(limits.accuracy))
+    if mechanism.keeps_floors and isinstance(base, Utilitarian) and result.termination == "optimal":
+        wasted = idle(result)
+        sentence = f"a user could have {wasted:.1e} of its tasks more on what is free"
+        return result.noted(termination="inaccurate", message=sentence) if wasted > promised(limits.accuracy) else result
     if mechanism.keeps_floors and isinstance(base, AlphaFair) and result.termination == "optimal":
         return _noted(result, UserError(_bounded(base.user_errors(result), enough)), enough)
     ruled = isinstance(base, NestedMaxMin) or (isinstance(base, Leximin) and base.several_rounds)

@@ -293,6 +293,16 @@ def test_a_small_weight_hides_no_user_in_the_objective(weight, tasks, holds):
     assert fa.check(Allocation(apart, [4, tasks]), "nb").holds is holds
 
 
+def test_nothing_is_left_free_for_a_user_with_a_small_weight():
+    """It ran 3.1 tasks of 4 that nobody else needs, and this was called optimal."""
+    apart = Instance([[1, 0], [0, 1]], [[4, 4]], weights=[1, 1e-12], min_tasks=[1, 0])
+    found = fa.solve(apart, "utilitarian")
+    assert found.claims_success
+    assert found.tasks == pytest.approx([4, 4])
+    assert fa.check(found, "utilitarian")
+    assert not fa.check(Allocation(apart, [4, 2]), "utilitarian")
+
+
 @pytest.mark.parametrize("name", ["mmf", "drfh", "utilitarian", "nb", "alpha-fair"])
 def test_prices_with_floors_are_those_of_the_users_model(name):
     one = Instance([[1, 3], [400, 100], [2, 2]], [[10, 20], [5, 5]], weights=[1, 2, 3], min_tasks=[0, 0.005, 0.1])
