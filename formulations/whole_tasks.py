@@ -59,14 +59,31 @@ class WholeTasks(Mechanism):
         return self.base.values(allocation)
 
 
+MOST = 1_000_000
+"""The tasks that nb counts: each is a variable."""
+
+
+def _most(instance: Instance) -> Floats:
+    """(N,) how many whole tasks each user could run alone."""
+    return np.minimum(instance.arcs.owner @ np.floor(instance.arcs.gamma * (1 + 1e-12)), instance.max_tasks)
+
+
 class WholeProgram(WholeTasks):
     """utilitarian, and nb by the worth of each further task."""
+
+    def domain(self, instance: Instance) -> Instance:
+        """That of the base; NotApplicable also where tasks of nb are too many to be counted one by one."""
+        result = super().domain(instance)
+        if not isinstance(self.base, Utilitarian) and (total := float(_most(result).sum())) > MOST:
+            what = f"{self.id!r} counts whole tasks one by one, at most {MOST:,}"
+            raise NotApplicable(f"{what}, but users could run {total:.3g}: give them max_tasks, or larger tasks")
+        return result
 
     def worth(self, instance: Instance) -> list[Floats]:
         """For each user what its first, second, .. task adds; one number for all where they add the same."""
         if isinstance(self.base, Utilitarian):
             return [np.array([w]) for w in self.base.worth(instance)]
-        most = np.minimum(instance.arcs.owner @ np.floor(instance.arcs.gamma * (1 + 1e-12)), instance.max_tasks).astype(int)
+        most = _most(instance).astype(int)
         steps = [w * np.log1p(1 / np.arange(1, max(m, 1))) for w, m in zip(instance.weights, most, strict=True)]
         first = 1.0 + sum(float(step.sum()) for step in steps)
         return [np.append(first, step)[: max(m, 0)] for step, m in zip(steps, most, strict=True)]

@@ -323,3 +323,13 @@ def test_another_solver_gets_no_options_of_highs():
     pair = Instance([[1], [1]], [[10]], weights=[1, 1e9])
     for method in (None, "cvxpy:scipy"):
         assert fa.solve(pair, "lmmf", method, integral=True).tasks.tolist() == [1, 9]
+
+
+@pytest.mark.parametrize("capacity", [1e12, 1e20])
+@pytest.mark.parametrize("method", [None, "best-fit"])
+def test_tasks_too_many_to_be_counted_are_refused(capacity, method):
+    """Memory ended at 1e12 tasks, and whoever could run 1e20 got none in an answer that was called optimal."""
+    many = Instance([[1, 0], [0, 1]], [[capacity, 4]])
+    with pytest.raises(fa.NotApplicable, match=r"counts whole tasks one by one, at most 1,000,000, but users could run 1e\+"):
+        fa.solve(many, "nb", method, integral=True)
+    assert fa.solve(many.replace(max_tasks=[9, None]), "nb", method, integral=True).tasks.tolist() == [9, 4]
