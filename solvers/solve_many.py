@@ -10,6 +10,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,8 +105,8 @@ def solve_many(
         except KeyboardInterrupt:
             if not answers:
                 raise
-    ended = "time_limit" if limits.late else "interrupted"
-    return [answers.get(k) or _not_begun(instance, item, ended) for k, instance in enumerate(given)]
+    ended, rule = "time_limit" if limits.late else "interrupted", None if isinstance(mechanism, str) else item
+    return [answers.get(k) or _not_begun(instance, item, ended).noted(rule=rule) for k, instance in enumerate(given)]
 
 
 def _found(
@@ -133,7 +134,10 @@ def _not_begun(instance: Instance, mechanism: Mechanism, ended: str) -> Allocati
     """The answer without a point where the call ended before its turn."""
     said = "there was no time left to begin with it" if ended == "time_limit" else "it was interrupted before its turn"
     facts: dict[str, Any] = {"termination": ended, "message": said, "not_judged": f"not judged: {said}"}
-    return Allocation(instance, np.full(instance.A, np.nan), mechanism.id, **facts)
+    home = instance
+    with suppress(FairallocError):  # nobody looks at whether the mechanism is defined there
+        home = mechanism.home(instance)
+    return Allocation(home, np.full(home.A, np.nan), mechanism.id, parameters=mechanism.parameters, **facts)
 
 
 def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameters: dict[str, Any]) -> Allocation:

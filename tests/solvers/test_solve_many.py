@@ -174,6 +174,16 @@ def test_time_that_is_over():
     assert all(np.isnan(answer.x).all() and "no time" in answer.not_judged for answer in answers)
 
 
+def test_what_was_not_begun_says_what_was_asked():
+    """Its parameters were lost, its rule was, and for one pool it came on all servers."""
+    two = fa.Instance([[1, 2], [2, 1]], [[4, 9], [4, 9]])
+    (found,) = fa.solve_many([two], "alpha-fair", time_limit=1e-9, alpha=3)
+    assert (found.parameters, found.rule) == ({"alpha": 3.0, "share": "tasks"}, None)
+    own = fa.mechanism("drf")
+    (found,) = fa.solve_many([two], own, time_limit=1e-9)
+    assert (found.instance, found.rule) == (two.pool, own)
+
+
 @pytest.mark.parametrize("raises", [False, True])
 def test_ctrl_c_ends_the_whole_call_and_keeps_what_was_found(monkeypatch, raises):
     """It had ended one instance, and the call went on with the next."""
