@@ -1082,3 +1082,10 @@ def test_an_alarm_rings_in_time_and_not_before():
         pass
     assert rung == [False]
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+def test_a_call_that_was_ended_says_what_was_asked():
+    """It had lost its parameters."""
+    large = generators.generic(100, 60, 2, 1)
+    found = solve(large, "alpha-fair", time_limit=1e-9, alpha=3)
+    assert found.parameters == {"alpha": 3.0, "share": "tasks"}
