@@ -143,7 +143,7 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
     """(A,) tasks, and prices where an Allocation has some; Unusable with a sentence."""
     if isinstance(given, Allocation):
         try:
-            start_on(instance, np.ones(instance.N), given)
+            start_on(instance, given)
         except InstanceError as error:
             raise Unusable(str(error).replace("warm_start", f"the allocation that {name} returned")) from None
         return given.x, given.prices if given.round_prices is None else given.round_prices

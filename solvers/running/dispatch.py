@@ -352,7 +352,8 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
     scaled, unit = mechanism.canonical(domain) if method.canonical else (domain, np.ones(domain.N))
     limits = replace(request.limits, options=method.options, solver_options=method.solver_options)
     if warm_start is not None:
-        start, prices = start_on(domain, unit, warm_start)
+        start, prices = start_on(home, warm_start)
+        prices, start = (prices if home.K == domain.K else None), start / unit[domain.arcs.user]
         limits = replace(limits, start=start, start_prices=prices) if method.starts(mechanism) else limits
     if keep is not None:
         limits = replace(limits, keep=lambda x: offered(x * unit[domain.arcs.user]))

@@ -1,4 +1,4 @@
-"""Where methods start, and where they are when they are ended: tasks and prices in the units in which a method computes."""
+"""Where methods start, and where they are when they are ended: tasks and prices."""
 
 import numpy as np
 
@@ -11,24 +11,24 @@ INSIDE = 0.1
 """How far `interior` keeps from the boundary, as a part of an equal partition: closer starts made barriers take small steps."""
 
 
-def start_on(domain: Instance, unit: Floats, allocation: Allocation) -> tuple[Floats, Floats | None]:
-    """Tasks (A,) in units of the method, of which one is `unit` (N,) tasks, and prices (K, R) in any scale, of an allocation.
+def start_on(home: Instance, allocation: Allocation) -> tuple[Floats, Floats | None]:
+    """Tasks (A,) of an allocation, and prices (K, R) in any scale, on the instance that answers are given on.
 
-    InstanceError where it has no point, or its instance has other users, servers, variants or eligibility than the domain.
+    InstanceError where it has no point, or its instance has other users, servers, variants or eligibility than that.
     """
     if not isinstance(allocation, Allocation):
         raise InstanceError(f"warm_start is of type {type(allocation).__name__}, but it must be an Allocation")
     if not allocation.has_point:
         raise InstanceError("warm_start has tasks that are no numbers, but it must be a point")
-    mine, theirs = domain.arcs, allocation.instance.arcs
+    mine, theirs = home.arcs, allocation.instance.arcs
     pairs = ((mine.user, theirs.user), (mine.variant, theirs.variant), (mine.server, theirs.server))
     if not all(np.array_equal(a, b) for a, b in pairs):
         raise InstanceError(
             f"warm_start has {len(theirs)} arcs of {allocation.instance.N} users and {allocation.instance.K} servers, but it "
-            f"must have the {len(mine)} arcs of this instance, of {domain.N} users and {domain.K} servers"
+            f"must have the {len(mine)} arcs of this instance, of {home.N} users and {home.K} servers"
         )
-    same = allocation.prices is not None and allocation.prices.shape == (domain.K, domain.R)
-    return allocation.x / unit[mine.user], allocation.prices if same else None
+    same = allocation.prices is not None and allocation.prices.shape == (home.K, home.R)
+    return allocation.x, allocation.prices if same else None
 
 
 def interior(instance: Instance, x: Floats) -> Floats:

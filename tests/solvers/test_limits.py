@@ -1089,3 +1089,13 @@ def test_a_call_that_was_ended_says_what_was_asked():
     large = generators.generic(100, 60, 2, 1)
     found = solve(large, "alpha-fair", time_limit=1e-9, alpha=3)
     assert found.parameters == {"alpha": 3.0, "share": "tasks"}
+
+
+@pytest.mark.parametrize("name", ["uniform", "drf-per-server"])
+def test_an_answer_given_on_another_instance_than_its_model_can_be_started_from(name):
+    """It was refused for having other servers than the model."""
+    small = Instance([[1, 2], [2, 1]], [[2, 12], [12, 2]])
+    found = solve(small, name)
+    again = solve(small, name, "pyomo:ipopt", warm_start=found)
+    assert again.termination == "optimal"
+    assert again.tasks == pytest.approx(found.tasks)
