@@ -65,7 +65,7 @@ MOST = 1_000_000
 
 def _most(instance: Instance) -> Floats:
     """(N,) how many whole tasks each user could run alone."""
-    return np.minimum(instance.arcs.owner @ np.floor(instance.arcs.gamma * (1 + 1e-12)), instance.max_tasks)
+    return np.asarray(np.minimum(instance.arcs.owner @ np.floor(instance.arcs.gamma * (1 + 1e-12)), instance.max_tasks))
 
 
 class WholeProgram(WholeTasks):
