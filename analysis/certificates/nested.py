@@ -56,15 +56,16 @@ class NestedCertificate(Certificate):
         floors, depth = list(tree.floors), 1
         active = {k for k, d in enumerate(tree.depth) if d == depth}
         for part in self.rounds:
-            require(set(part.nodes) <= active and len(set(part.nodes)) == len(part.nodes), "a node is fixed that is not active")
             _check_round(part, arcs, tree, floors, base, active)
+            kept = tuple(k for k, y in enumerate(part.rising) if y)
+            require(part.nodes == kept, "the nodes of a round are not those that its prices keep from more")
+            for k in kept:
+                require(levels[k] == base[k] + part.level, "a node is not at the level of its round")
+                floors[k] = levels[k]
             if isinstance(item, MaxMin):
                 require(min(levels[k] for k in active) == part.level, "the least level is not that of the round")
+                require(len(self.rounds) == 1, "a max-min program has one round")
                 return
-            for k in part.nodes:
-                require(levels[k] == base[k] + part.level, "a node is not at the level of its round")
-                require(part.rising[k] > 0, "nothing keeps a node from more")
-                floors[k] = levels[k]
             active -= set(part.nodes)
             depth += not active
             active = active or {k for k, d in enumerate(tree.depth) if d == depth}

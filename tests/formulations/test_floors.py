@@ -175,6 +175,16 @@ def test_a_certificate_with_a_wrong_number_is_refused(name):
     assert not without.verify(PAIR), "nothing is left for the floor"
 
 
+def test_a_certificate_of_a_max_min_program_proves_no_more_than_that():
+    """Rounds after the first were not read, and made it the certificate of a lexicographic answer."""
+    instance = fa.Instance([[1], [1], [1]], [[10]], min_tasks=[6, 0, 0], max_tasks=[None, None, 1])
+    right = fa.certify(fa.solve(instance, "mmf"))
+    (part,) = right.rounds
+    assert right.verify(instance)
+    for rounds in ((part, replace(part, nodes=(0, 1, 2))), (part, part), (replace(part, nodes=()),)):
+        assert not replace(right, rounds=rounds).verify(instance)
+
+
 def test_a_rule_with_floors_has_an_answer_in_rationals():
     found = fa.solve(PAIR, "lmmf", "exact")
     assert found.tasks_exact == (Fraction(1, 5), Fraction(1, 5))
