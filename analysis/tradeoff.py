@@ -13,6 +13,7 @@ import numpy as np
 
 from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -53,6 +54,7 @@ class TradeOff:
         return np.asarray(self.deviation.max(axis=1))
 
 
+@checked
 def tradeoff(
     instance: Instance, alphas: Sequence[Any] = (1, 2, 3, 5, 10, "inf"), method: str | None = None, **options: Any
 ) -> TradeOff:

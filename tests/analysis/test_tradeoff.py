@@ -79,6 +79,8 @@ def test_a_sweep_needs_an_alpha():
         tradeoff(K3, [])
     with pytest.raises(InstanceError, match="alpha is -1 for server 's1'"):
         tradeoff(K3, [-1])
+    with pytest.raises(InstanceError, match="alphas is None, but it must be a list"):
+        tradeoff(K3, None)
 
 
 def test_figure_3_shows_what_each_user_takes():
