@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
+from fairalloc.analysis.holdings import FEW, Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.verdict import Verdict, by_margin, undecided
 from fairalloc.models.allocation import Allocation
@@ -139,9 +139,10 @@ class _Divisions:
     def __init__(self, h: Holdings, tolerance: float) -> None:
         self.h, self.tolerance = h, tolerance
         self.shape = (h.instance.N, *h.pools.shape)
-        left = (h.limits - h.worth) / h.alone
-        self.free = np.flatnonzero(left > tolerance).tolist()  # the others run all their tasks, up to rounding
-        self.low = max(h.worth / h.alone)
+        self.unit = np.minimum(h.alone, FEW * h.limits)
+        self.left = (h.limits - h.worth) / self.unit
+        self.free = np.flatnonzero(self.left > tolerance).tolist()  # the others run all their tasks, up to rounding
+        self.low = max(h.worth / self.unit)
         self.index = np.arange(np.prod(self.shape)).reshape(self.shape)
         one = h.array([1])[0]
         self.rows = [self._row(self.index[:, i, r], one) for i, r in np.argwhere(h.pools > 0)]
@@ -174,7 +175,7 @@ class _Divisions:
         if best <= self.tolerance:
             sentence = "an equal partition gives nobody more tasks"
             return Verdict("", True, float(best), sentence, method, {"partition": point * self.h.pools})
-        least = min([best, *(node[0] for node in heap)])
+        least = min([best, *(node[0] for node in heap), *self.left[self.free]])  # nobody gains more than its limit leaves
         if least > self.tolerance:
             sentence = "every equal partition gives somebody more tasks"
             return Verdict("", False, float(least), sentence, method, {"least": least})
@@ -187,9 +188,9 @@ class _Divisions:
             row = self._row(-1, -h.array([1])[0])
             for a in [a for a in h.own(n).tolist() if a in chosen]:
                 i, r = h.instance.arcs.server[a], chosen[a]
-                row[self.index[n, i, r]] = h.pools[i, r] / h.demand[a, r] / h.alone[n]
+                row[self.index[n, i, r]] = h.pools[i, r] / h.demand[a, r] / self.unit[n]
             rows.append(row)
-            sides.append(h.worth[n] / h.alone[n] - self.low)
+            sides.append(h.worth[n] / self.unit[n] - self.low)
         found = maximum(self._row(-1, -1), np.array(rows), np.array(sides), h.exact)
         if found is None:
             raise Unsolved("a linear program over equal partitions was not solved")
@@ -202,7 +203,7 @@ class _Divisions:
             for a in h.own(n).tolist():
                 i, taken = int(h.instance.arcs.server[a]), h.demand[a] > 0
                 runs[a] = (shares[n, i, taken] * h.pools[i, taken] / h.demand[a, taken]).min()
-            gains[n] = (sum(runs[a] for a in h.own(n).tolist()) - h.worth[n]) / h.alone[n]
+            gains[n] = (sum(runs[a] for a in h.own(n).tolist()) - h.worth[n]) / self.unit[n]
         return gains, runs
 
     def _branches(self, chosen: dict[int, int], gains: dict[int, Any], runs: dict[int, Any]) -> list[dict[int, int]]:

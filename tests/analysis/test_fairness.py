@@ -447,6 +447,15 @@ def test_envy_up_to_a_task_has_all_own_time():
         assert check(Allocation(jobs, [1.0, 0.0]), name).holds
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_division_does_not_overlook_a_small_limit(exact):
+    """In floating point 1 task was too little beside the 10^7 that the first user could run alone."""
+    instance = Instance([[1], [1]], [[10**7], [10**7]], max_tasks=[1, None])
+    found = check(Allocation(instance, [0, 0, 10**7, 10**7]), "weak-sharing-incentive", exact=exact)
+    assert found.holds is False
+    assert found.margin == pytest.approx(0.01), "as by equal parts: its limit leaves one task"
+
+
 def test_bottlenecks_with_floors_and_groups():
     """Who is at its floor has more than others, who cannot have it; groups are no part of these definitions."""
     floors = Instance([[1, 1], [1, 1]], [[4, 4]], min_tasks=[3, 0])
