@@ -2,7 +2,7 @@ r"""Envy up to one task, for allocations of whole tasks (Lipton et al. 2004; Par
 
 Of m's bundles one task is taken away. What is left, scaled by the weights, is worth to n the whole tasks that it can run there,
 
-    min(max_tasks_n, sum over the servers n may use of  floor(min_r a_ir / d_nr))
+    min(floor(max_tasks_n), sum over the servers n may use of  floor(min_r a_ir / d_nr))
 
 Up to one task (EF1): for some task of m that is no more than n runs; up to any task (EFX): for every task of m.
 """
@@ -35,6 +35,7 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
         why = "the tasks are not whole" if instance.single_variant else "users have several variants"
         return undecided(f"it is about whole tasks in one way, and {why}", METHOD)
     x, weights = np.round(x), np.array(h.weights, float)
+    most = np.floor(instance.max_tasks + ROUNDING)
     bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
     margin, n, m, better = 0.0, 0, 0, 0.0
     for holder in np.flatnonzero(tasks).tolist():
@@ -43,7 +44,7 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
         for a in (a for a in h.own(holder) if x[a]):
             less = bundles[holder].copy()
             less[arcs.server[a]] -= np.array(h.demand[a], float)
-            left.append(np.minimum(_whole_tasks(h, factor * less).sum(axis=1), instance.max_tasks))
+            left.append(np.minimum(_whole_tasks(h, factor * less).sum(axis=1), most))
         more = np.where(np.arange(instance.N) == holder, -np.inf, extreme(left, axis=0) - tasks)
         k = int(np.argmax(more / unit))
         if more[k] / unit[k] > margin:

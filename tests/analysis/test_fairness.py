@@ -447,6 +447,13 @@ def test_envy_up_to_a_task_has_all_own_time():
         assert check(Allocation(jobs, [1.0, 0.0]), name).holds
 
 
+def test_nobody_runs_a_part_of_a_task_among_whole_tasks():
+    """The first user runs 2 tasks: a limit of 5/2 allows no more."""
+    instance = Instance([[1], [1]], [[7]], max_tasks=["5/2", None])
+    assert check(Allocation(instance, [2, 5]), "envy-up-to-one-task").holds
+    assert check(Allocation(instance.replace(max_tasks=[3, None]), [2, 5]), "envy-up-to-one-task").holds is False
+
+
 @pytest.mark.parametrize("exact", [False, True])
 def test_a_division_does_not_overlook_a_small_limit(exact):
     """In floating point 1 task was too little beside the 10^7 that the first user could run alone."""
