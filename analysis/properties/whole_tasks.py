@@ -28,6 +28,7 @@ def envy_up_to_any_task(h: Holdings, tolerance: float) -> Verdict:
     return _envy(h, tolerance, np.max)
 
 
+@np.errstate(over="ignore")  # of weights far apart
 def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
     """`extreme`: np.min over the tasks that may be taken away, or np.max."""
     instance, arcs, x = h.instance, h.instance.arcs, np.array(h.x, dtype=float)
@@ -39,7 +40,7 @@ def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
     bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
     margin, n, m, better = 0.0, 0, 0, 0.0
     for holder in np.flatnonzero(tasks).tolist():
-        factor = (weights / weights[holder])[:, None, None]
+        factor = np.nan_to_num(weights / weights[holder])[:, None, None]
         left = []
         for a in (a for a in h.own(holder) if x[a]):
             less = bundles[holder].copy()

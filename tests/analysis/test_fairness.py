@@ -455,6 +455,14 @@ def test_nobody_runs_a_part_of_a_task_among_whole_tasks():
 
 
 @pytest.mark.parametrize("exact", [False, True])
+def test_weights_whose_ratio_is_no_number_hide_no_envy(exact):
+    """The ratio inf times nothing was no number, and envy-freeness held."""
+    instance = Instance([[1, 0], [0, 1], [1, 1]], [[4, 4]], weights=[1e-200, 1e200, 1])
+    for name in ("envy-freeness", "total-envy-freeness"):
+        assert check(Allocation(instance, [3, 3, 1]), name, exact=exact).margin == pytest.approx(2.5e199)
+
+
+@pytest.mark.parametrize("exact", [False, True])
 def test_a_division_does_not_overlook_a_small_limit(exact):
     """In floating point 1 task was too little beside the 10^7 that the first user could run alone."""
     instance = Instance([[1], [1]], [[10**7], [10**7]], max_tasks=[1, None])
