@@ -10,6 +10,7 @@ its max_tasks. Every kind first checks that x is feasible.
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -144,4 +145,5 @@ def _plain(value: Any) -> Any:
 def short(value: Fraction) -> str:
     """The rational itself where it is short, else its first digits."""
     text = exact_text(value)
-    return text if len(text) <= 16 else f"{float(value):.9g}.."
+    number = float(value) if abs(value) < 2**1023 else Decimal(value.numerator) / value.denominator
+    return text if len(text) <= 16 else f"{number:.9g}.."

@@ -10,6 +10,7 @@ from planted_games import planted_game
 from tolerances import RECOVERED, RESIDUAL, ROUNDING
 
 from fairalloc.analysis import NotCertified, certify, check, explain
+from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
@@ -306,6 +307,12 @@ def test_numbers_out_of_range_are_refused(part, digits):
     certificate = certify(solve(instance, "alpha-pf-vds", alpha=3))
     wrong = replace(certificate, **{part: (Fraction(10**digits), *getattr(certificate, part)[1:])})
     assert wrong.verify(instance).holds is False
+
+
+def test_a_value_out_of_the_range_of_numbers_is_told():
+    """It ended with OverflowError."""
+    found = certified_answer(Instance([[1], [1]], [["1e200"]], weights=["1e200", 1]), "utilitarian")
+    assert found.claim == "optimal, the value is 1.00000000e+400.."
 
 
 @pytest.mark.parametrize("name", ["", "alpha-fair alpha", "alpha-fair alpha=1..2", "nested-leximin compared=x y"])
