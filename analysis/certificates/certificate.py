@@ -53,11 +53,13 @@ class Certificate(ABC):
     def verify(self, instance: Instance, mechanism: Mechanism | None = None) -> Verdict:
         """Check every number against the exact data of the instance; the verdict's sentence names the first that is wrong.
 
-        NotApplicable where the mechanism is not defined there, as where it knows no groups.
+        `mechanism` is the own mechanism whose id the certificate has. NotApplicable where it is not defined there, as where it
+        knows no groups.
         """
         item = mechanism or _named(self.mechanism)
         item.check_groups(instance)
         try:
+            require(f"{self.mechanism} ".startswith(f"{item.id} ") or mechanism is None, f"it is not of {item.id!r}")
             self._check(item, item.domain(instance))
         except Refuted as fault:
             return Verdict(self.mechanism, False, np.inf, f"the certificate is wrong: {fault}", METHOD)

@@ -309,6 +309,14 @@ def test_numbers_out_of_range_are_refused(part, digits):
     assert wrong.verify(instance).holds is False
 
 
+def test_a_certificate_is_of_no_other_mechanism_than_the_one_it_names():
+    """It was certified by its own name, and the rules of another."""
+    instance = Instance([[1, 2], [2, 1]], [[6, 6]])
+    right = certify(solve(instance, "lmmf", "exact"))
+    assert right.verify(instance, mechanism("lmmf"))
+    assert not replace(right, mechanism="drfh").verify(instance, mechanism("lmmf"))
+
+
 def test_a_value_out_of_the_range_of_numbers_is_told():
     """It ended with OverflowError."""
     found = certified_answer(Instance([[1], [1]], [["1e200"]], weights=["1e200", 1]), "utilitarian")
