@@ -8,8 +8,8 @@ variants. Resources on a server where it truly may not run count nothing, nor do
 **Group strategyproofness** (W 3.3): in every coalition that misreports somebody does not gain, so the margin is the smallest gain
 in the coalition. **Population monotonicity** (W 3.3): no user who stays runs fewer tasks when another leaves.
 
-Margins are gains or losses in units of the tasks that the user's best arc could run alone. Where a mechanism has several answers,
-all this is about the one that its method computes.
+Margins are gains in units of the tasks that the user's best arc could run alone, and losses in those of fairness.py. Where a
+mechanism has several answers, all this is about the one that its method computes.
 
 **The search** (`check_mechanism`) can refute strategyproofness, not prove it; where it finds nothing the verdict is not decided
 and says how many misreports were tried. It takes these steps:
@@ -180,10 +180,13 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
         after = answer(rest)
         exact = before.x_exact is not None and after.x_exact is not None
         h, left = Holdings(before, exact), Holdings(after, exact)
-        for k, m in enumerate(m for m in range(instance.N) if m != n):
+        others = [m for m in range(instance.N) if m != n]
+        worth = h.worth.copy()
+        worth[others] = left.worth
+        lost = h.gains(worth, h.worth)
+        for m in others:
             facts = {"left": instance.users[n], "instance": rest, "user": instance.users[m]}
-            facts |= {"before": h.worth[m], "after": left.worth[k]}
-            losses.append(((h.worth[m] - left.worth[k]) / h.alone[m], facts, exact))
+            losses.append((lost[m], facts | {"before": h.worth[m], "after": worth[m]}, exact))
     margin, witness, exact = max(losses, key=lambda loss: loss[0])
     method = f"the answers without each user, in {'rationals' if exact else 'floating point'}"
     tasks = f"{float(witness['after']):.6g} tasks instead of {float(witness['before']):.6g}"

@@ -257,6 +257,18 @@ def test_the_smallest_loss_counts():
     assert leaving(two, answer(2 * tiny)).holds is False
 
 
+def test_who_loses_all_of_few_tasks_when_another_leaves_is_not_overlooked():
+    """It ran 10^-8 of what it could run alone, which is below the tolerance: the property held."""
+    two = Instance([[1], [1]], [[1]])
+
+    def served(instance):
+        return Allocation(instance, {"u1u2": [0.5, 1e-8], "u1": [0.5], "u2": [0]}["".join(instance.users)])
+
+    verdict = leaving(two, served)
+    assert verdict.holds is False
+    assert (verdict.margin, verdict.witness["user"]) == (pytest.approx(0.01), "u2")
+
+
 def test_one_user_alone_is_not_decided():
     assert leaving(Instance([[1]], [[2]]), exactly("drfh")).holds is None
 
