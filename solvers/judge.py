@@ -304,7 +304,7 @@ def _with_reference(
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
     if isinstance(own, bool | np.bool_ | str) or np.size(own) != 1 or not hasattr(own, "__float__"):
         raise TypeError(f"its residual is {shown(own)}, but it must be a number")
-    if own <= max(limits.judging.proved, 0.0 if reference else promise) or not allocation.has_point:
+    if own <= max(limits.judging.proved, 0.0 if reference else promise) or infeasibility(allocation) == np.inf:
         return Known(own)
     if not isinstance(mechanism, BY_ROUNDS) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
         return Known(own)

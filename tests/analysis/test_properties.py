@@ -326,6 +326,14 @@ def test_a_mechanism_is_given_by_id_or_as_itself():
     assert check_mechanism(WANG, mechanism("drfh"), "pareto").holds is True
 
 
+@pytest.mark.parametrize("name", ["drfh", "mmf"])
+def test_tasks_out_of_the_range_of_numbers_are_not_compared_in_rationals(name):
+    """The residual failed with OverflowError."""
+    verdict = check(Allocation(Instance([[1], [1]], [[1], [1]]), [1e308] * 4), name)
+    assert verdict.holds is False
+    assert verdict.sentence == "not feasible: the tasks are out of the range of numbers"
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_linear_programs_of_properties_by_hand(exact):
     """Max z_1 + z_2 with z_1 + 2 z_2 <= 4 and 3 z_1 + z_2 <= 6 is 14/5 at (8/5, 6/5); one is unbounded, one has no point."""
