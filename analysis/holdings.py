@@ -151,8 +151,7 @@ class Holdings:
 
     def scaled(self, n: int, bundles: Any) -> Any:
         """The bundles (N, ...) of all users, scaled by phi_n / phi_m, which may be beyond the range of numbers."""
-        with np.errstate(over="ignore"):
-            return bundles * np.nan_to_num(self.weights[n] / self.weights).reshape(-1, *[1] * (bundles.ndim - 1))
+        return bundles * np.nan_to_num(self.weights[n] / self.weights).reshape(-1, *[1] * (bundles.ndim - 1))
 
     def utilities(self, n: int, bundles: Any) -> Any:
         """(M,) U_n of bundles (M, K, R)."""

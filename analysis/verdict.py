@@ -65,6 +65,8 @@ def by_margin(
     margin: Any, largest: Any, held: str, broken: str, method: str, witness: Mapping[str, Any], name: str = ""
 ) -> Verdict:
     """The verdict of a margin that may be at most `largest`, with the sentence of the finding; the witness is of a violation."""
+    if margin != margin:  # nan, of numbers of 1e308 and more
+        return undecided("the margin is out of the range of numbers", method, name)
     if margin > largest:
         return Verdict(name, False, float(margin), broken, method, witness)
     return Verdict(name, True, float(margin), held, method)

@@ -137,7 +137,6 @@ def _checked(asked: Property, allocation: Allocation, tolerance: float, exact: b
         return undecided(str(reason), DECIDED_BY[exact], name)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # of tasks out of range
 def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     """No capacity, limit, floor or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
     if not h.exact and infeasibility(h.allocation) == np.inf:

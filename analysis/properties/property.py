@@ -54,7 +54,7 @@ class Property:
     def verdict(self, h: Holdings, tolerance: float) -> Verdict:
         """The verdict on an allocation with its bundles; violations up to `tolerance` are rounding, in rationals none is."""
         arguments = (h, 0 if h.exact else tolerance) if _needed(self.function) == 2 else (h.allocation,)
-        with callers(f"the property {self.name!r}"):
+        with callers(f"the property {self.name!r}"), np.errstate(over="ignore", invalid="ignore"):  # of tasks out of range
             found = self.function(*arguments)
         if isinstance(found, Verdict):
             return found if found.property else replace(found, property=self.name)

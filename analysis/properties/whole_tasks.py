@@ -28,7 +28,6 @@ def envy_up_to_any_task(h: Holdings, tolerance: float) -> Verdict:
     return _envy(h, tolerance, np.max)
 
 
-@np.errstate(over="ignore")  # of weights far apart
 def _envy(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
     """`extreme`: np.min over the tasks that may be taken away, or np.max."""
     instance, arcs, x = h.instance, h.instance.arcs, np.array(h.x, dtype=float)

@@ -326,6 +326,13 @@ def test_a_mechanism_is_given_by_id_or_as_itself():
     assert check_mechanism(WANG, mechanism("drfh"), "pareto").holds is True
 
 
+@pytest.mark.parametrize("name", ["envy-freeness", "total-envy-freeness", "group-sharing-incentive"])
+def test_a_margin_that_is_no_number_decides_nothing(name):
+    """Tasks add up to inf, and inf - inf held."""
+    instance = Instance([[1], [1]], [[1], [1]], groups={"a": [0], "b": [1]})
+    assert check(Allocation(instance, [1e308] * 4), name).holds is None
+
+
 @pytest.mark.parametrize("name", ["drfh", "mmf"])
 def test_tasks_out_of_the_range_of_numbers_are_not_compared_in_rationals(name):
     """The residual failed with OverflowError."""
