@@ -182,9 +182,10 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
 
 
 def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record], list[str]]:
-    """Step 1: the newest run but `back`, its rows about solves, and whether it is finished."""
+    """Step 1: the newest run but `back`, its rows about solves, and whether it is finished; one that was resumed is one run."""
     with BenchmarkStore(path) as store:
-        runs = [run for run in store.runs() if suite in (None, run.suite)]
+        newest = {frozenset(run.keys): run for run in store.runs() if suite in (None, run.suite)}
+        runs = sorted(newest.values(), key=attrgetter("number"))
         if len(runs) <= back:
             of = f" of the suite {suite!r}" if suite else ""
             raise BenchmarkError(f"{path} holds {len(runs)} runs{of}, but {back + 1} are needed")

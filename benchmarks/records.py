@@ -35,7 +35,8 @@ class Job:
 
     `fingerprint` is of the instance; `method` is an id, UNDEFINED in a row about a case without solves; `accuracy` is a word or
     the residual as a text; a solve has `time_limit` seconds, `memory_mb` of address space and `threads`; `jobs` run at the same
-    time, each on a core of its own; `code` is a hash of code, options and versions of method and mechanism (fingerprint.py).
+    time, each on a core of its own; `code` is a hash of code, options and versions of method and mechanism (fingerprint.py), and
+    says whether the iterations are kept.
     """
 
     suite: str

@@ -15,7 +15,7 @@ from statistics import fmean, median
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.metrics import grouped
@@ -26,7 +26,7 @@ from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models import Times
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import shown
-from fairalloc.models.tables import Grid, width
+from fairalloc.models.tables import Grid, printable, width
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.installed import other_method
 
@@ -308,30 +308,34 @@ def summarize(path: str | Path, *, suite: str | None = None, before: int = 0, ad
 def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Print the comparison, as wide as the terminal."""
     console = console or Console(width=width(), highlight=False)
-    console.print(f"[bold]suite {summary.run.suite}[/]: {summary.counts}; {summary.limits}")
+
+    def say(text: str, style: str = "") -> None:  # names and messages are of others: nothing in them is markup
+        console.print(Text(printable(text), style))
+
+    console.print(Text.assemble((printable(f"suite {summary.run.suite}"), "bold"), f": {summary.counts}; {summary.limits}"))
     console.print(_method_table(summary.rows))
     console.print(_READING)
     for item in summary.rankings(summary.target):
         console.print()
-        console.print(escape(advice(item)), style="bold")
+        say(advice(item), "bold")
         for table, about in ranked(item):
             console.print(table)
-            console.print(escape(about))
+            say(about)
     if summary.layers:
         ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in summary.layers.items())
-        console.print(f"Modelling layers: build + compile, divided by that of highs: {ratios}")
+        say(f"Modelling layers: build + compile, divided by that of highs: {ratios}")
     for f in summary.failures[:_SHOWN]:
         where = f"{f.count} of {f.runs} failed: {f.record.method} on {f.record.case}"
-        console.print(escape(f"{where}: {f.what}"), style="red")
+        say(f"{where}: {f.what}", "red")
     if (more := len(summary.failures) - _SHOWN) > 0:
         console.print(f"and {more} more failures, listed in the report")
     told = [f"not solved: {record.case}: {record.message}" for record in summary.undefined]
     clocks = "the reported phases do not add up to the measured time in"
     told += [f"{row.method}: {clocks} {row.split_badly} of {row.runs} solves" for row in summary.rows if row.split_badly]
     for sentence in (*told, *summary.warnings, *(f"not available: {sentence}" for sentence in summary.missing.values())):
-        console.print(escape(sentence), style="yellow")
+        say(sentence, "yellow")
     if summary.note:
-        console.print(summary.note)
+        say(summary.note)
 
 
 def milliseconds(seconds: float | None) -> str:

@@ -206,10 +206,13 @@ def _plan(asked: str | Suite, wanted: Sequence[Any], cases: Sequence[str], setti
 
 def selected(suite: Suite, wanted: Sequence[str]) -> Suite:
     """The suite with the cases that fit these names; a case whose smaller one is left out comes by itself."""
+    every, chosen = [case.name for case in suite.cases], set[str]()
     for name in wanted:
-        if not any(fnmatchcase(case.name, name) for case in suite.cases):
-            raise UnknownName(no_such("case", name, [case.name for case in suite.cases], f"the suite {suite.id!r} has others"))
-    kept = [case for case in suite.cases if not wanted or any(fnmatchcase(case.name, name) for name in wanted)]
+        found = [name] if name in every else [one for one in every if fnmatchcase(one, name)]  # one in full may hold [ itself
+        if not found:
+            raise UnknownName(no_such("case", name, every, f"the suite {suite.id!r} has others"))
+        chosen.update(found)
+    kept = [case for case in suite.cases if not wanted or case.name in chosen]
     names = {case.name for case in kept}
     return replace(suite, cases=tuple(case if case.after in names else replace(case, after="") for case in kept))
 
@@ -246,6 +249,7 @@ def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator
     solved = [case for case in plan.suite.cases if described[case.name].methods]
     items = {case.name: mechanism(case.mechanism).configure(**case.parameters) for case in solved}
     codes = {(name, key): code_of(plan.methods[key], item) for name, item in items.items() for key in described[name].methods}
+    codes = {key: code + " traced" * plan.suite.trace for key, code in codes.items()}
     for repeat, case in product(range(setting.repeats or 1), plan.suite.cases):
         found = described[case.name]
         where: dict[str, Any] = {"suite": plan.name, "case": case.name, "fingerprint": found.fingerprint, "mechanism": case.label}
@@ -350,11 +354,12 @@ def _checked(answer: Document) -> Document:
 
 
 def _record(job: Job, outcome: Document) -> Record:
+    texts = {name: text.encode(errors="backslashreplace").decode() for name, text in outcome.items() if isinstance(text, str)}
     lists = {"trace": tuple(map(tuple, outcome.get("trace", ()))), "quantities": tuple(outcome.get("quantities", ()))}
     tolerance = promised(read_accuracy(job.accuracy)) if job.accuracy else 0.0
     known = asdict(job) | {"started": _now(), "tolerance": tolerance}
     try:
-        return fitting(Record(**known | outcome | lists))
+        return fitting(Record(**known | outcome | texts | lists))
     except TypeError as error:  # such a row would make the file unreadable
         return Record(**known, termination="error", message=f"its answer is no record: {error}")
 

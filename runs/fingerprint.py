@@ -15,9 +15,10 @@ import platform
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import cache, partial
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any
 
@@ -147,9 +148,17 @@ def _imports(module: str) -> frozenset[str]:
     """Step 2: for each name that a module imports, the module that defines it."""
     nodes = list(ast.walk(_tree(module)))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    chosen = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level]
-    named = {_home(str(node.module), alias.name) for node in chosen for alias in node.names if _is_near(module, str(node.module))}
+    chosen = [(_absolute(module, node), node.names) for node in nodes if isinstance(node, ast.ImportFrom)]
+    named = {_home(place, alias.name) for place, names in chosen if _is_near(module, place) for alias in names}
     return frozenset({name for name in plain if _is_near(module, name)} | named)
+
+
+def _absolute(module: str, node: ast.ImportFrom) -> str:
+    """The module that `from .. import` names in a module; "" where it is above all packages."""
+    is_package = (file := _source(module)) is not None and file.name == "__init__.py"
+    with suppress(ImportError):
+        return resolve_name("." * node.level + (node.module or ""), module if is_package else module.rpartition(".")[0])
+    return ""
 
 
 def _is_near(module: str, name: str) -> bool:

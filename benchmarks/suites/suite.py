@@ -19,6 +19,7 @@ from fairalloc.models import Instance
 from fairalloc.models.arguments import Duration, Rule, check_fields, checked
 from fairalloc.models.errors import InstanceError, UnknownName, check_name, no_such
 from fairalloc.models.files.jsonio import read_instance
+from fairalloc.models.numbers import as_json
 from fairalloc.models.registry import Registry
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object, place_of
 from fairalloc.solvers import METHODS
@@ -75,6 +76,7 @@ class SuiteCase:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_name(self.name, "the name of a case")
         if (item := as_mechanism(self.mechanism)) is not None:
             object.__setattr__(self, "mechanism", item)
 
@@ -82,7 +84,7 @@ class SuiteCase:
     def label(self) -> str:
         """The mechanism as records and reports name it, such as "alpha-pf-vds alpha=3"."""
         item = self.mechanism if isinstance(self.mechanism, str) else self.mechanism.id
-        return " ".join([item, *(f"{name}={json.dumps(value)}" for name, value in self.parameters.items())])
+        return " ".join([item, *(f"{name}={json.dumps(value, default=as_json)}" for name, value in self.parameters.items())])
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ class Suite:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_name(self.id, "the id of a suite")
         for name in ("cases", "methods", "accuracies"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for accuracy in self.accuracies:

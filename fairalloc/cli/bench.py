@@ -61,8 +61,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--suite", metavar="SUITE", help="the newest run of this suite; default: the newest of all")
     command.set_defaults(run=_report)
     command = bench.add_parser("compare", help="two record files: gains and losses, paired by case; exit code 1 on a loss")
-    command.add_argument("before", type=Path, metavar="A", help="the records to compare with")
-    command.add_argument("now", type=Path, metavar="B", help="may be A: then its last two runs are compared")
+    command.add_argument("before", type=arguments.a_path, metavar="A", help="the records to compare with")
+    command.add_argument("now", type=arguments.a_path, metavar="B", help="may be A: then its last two runs are compared")
     text = "a ratio of times beyond which a change counts, if a test of signs finds it; default: 1.2"
     command.add_argument("--threshold", type=float, default=1.2, metavar="RATIO", help=text)
     command.add_argument("--suite", metavar="ID", help="the newest runs of this suite; default: of any")
@@ -99,7 +99,7 @@ def _suite(options: argparse.Namespace) -> Any:
         files = sorted(Path(place).glob("*.json"))
     elif place.endswith(".json") and os.path.exists(place):
         files = [Path(place)]
-    elif glob.has_magic(place) or place.endswith(".json"):
+    elif not is_in_file(place) and (glob.has_magic(place) or place.endswith(".json")):
         files = sorted(map(Path, glob.glob(place)))
     elif options.mechanism and benchmarks.find_suite(place):
         raise InstanceError(f"--mechanism is for instances in files, but the suite {place!r} has its own mechanisms")
@@ -143,8 +143,8 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace) -> None:
-    if options.figure and (options.format or options.output):
-        raise InstanceError("--figure writes figures alone, but --format or --output was given too")
+    if options.figure and (options.format or options.output or options.table):
+        raise InstanceError("--figure writes figures alone, but --format, --output or --table was given too")
     if options.output and not options.format:
         known = ", ".join(benchmarks.FORMATS)
         raise InstanceError(f"--output is {str(options.output)!r}, but --format must say in which format: {known}")

@@ -67,6 +67,9 @@ def _simulate(options: argparse.Namespace) -> int:
 
     if options.list:
         require(options.format == "table", "--format is", options.format, "--list writes a table")
+        given = [option for name, (option, _) in getattr(options, "_given", {}).items() if name != "format"]
+        if others := [*given, *["--small"] * options.small]:
+            raise InstanceError(f"{others[0]} is about trials, but --list makes none")
         emit(report.listing(find_experiments(options.experiments)).text())
         return 0
     if options.keep is not None:
@@ -75,7 +78,9 @@ def _simulate(options: argparse.Namespace) -> int:
     if options.figures is not None:
         make_folder(options.figures)
     settings = named_values(options.set, "--set")
-    settings |= {} if options.cluster is None else {"cluster": options.cluster}
+    if options.cluster is not None:
+        require("cluster" not in settings, "--cluster is", options.cluster, "--set names a cluster too")
+        settings["cluster"] = options.cluster
     wanted: list[Any] = options.experiments
     if is_file(options.workload):
         if wanted:

@@ -71,8 +71,9 @@ def add_commands(commands: Any) -> None:
     _action(actions, "show", "the status of a statement, with its proofs in words and by machine", _show)
     text = "a witness as LaTeX or a script, which needs no package, of a claim FILE.py:NAME this one; BibTeX; machine proofs"
     command = _action(actions, "export", text, _export)
-    command.add_argument("--format", default="python", choices=["python", "latex", "bibtex", *PROOF_FORMS])
-    command.add_argument("--coq", dest="format", action="store_const", const="coq", help="the same as --format coq")
+    form = command.add_mutually_exclusive_group()
+    form.add_argument("--format", default="python", choices=["python", "latex", "bibtex", *PROOF_FORMS])
+    form.add_argument("--coq", dest="format", action="store_const", const="coq", help="the same as --format coq")
     add_search(command, "the search of a witness of each claim of your own; default: 10s")
     _action(actions, "list", "ids of statements and misprints with status and words, one a line", _list)
     command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
@@ -241,6 +242,8 @@ def _export(options: argparse.Namespace) -> None:
     options.named = [word for word in options.named if not is_in_file(word)]
     if claims and options.format in PROOF_FORMS:
         raise InstanceError(f"a claim of one's own has no certificate, which --format {options.format} writes")
+    if claims and not options.named and (filters := [name for name in FILTERS if getattr(options, name)]):
+        raise InstanceError(f"--{filters[0]} chooses statements of the papers, but only claims of your own are named")
     limit = 10.0 if options.time_limit is None else checked_limit(options.time_limit)
     for claim in claims:
         emit(claim_text(claim, options.format, limit, options.trials, options.seed or 0))

@@ -109,8 +109,8 @@ def own_method(given: Any) -> Method:
         except TypeError as error:
             raise NotApplicable(f"the method class {kind.__name__} cannot be made without arguments: {error}") from None
     if isinstance(given, Method):
-        if not isinstance(getattr(given, "id", None), str):
-            raise NotApplicable(f"the method {shown(given)} has no id, but it must be a string")
+        if not isinstance(name := getattr(given, "id", None), str) or not name:
+            raise NotApplicable(f"the method {shown(given)} has no id, but it must be a string that is not empty")
         return given
     if not callable(given) or inspect.isclass(given):
         rule = "it must be an id, a Method, or a function (instance, mechanism, limits) -> tasks"

@@ -6,6 +6,7 @@ This file is also the fake package of methods and the fake suite that the runs b
 import ast
 import contextlib
 import ctypes
+import importlib
 import io
 import math
 import os
@@ -31,6 +32,7 @@ from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, metr
 from fairalloc.benchmarks.ranking import ranking
 from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.benchmarks.report import FailedCase, percent
+from fairalloc.benchmarks.runner import _record, selected
 from fairalloc.benchmarks.suites.suite import register
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models import Instance, Times
@@ -306,6 +308,17 @@ def test_duplicates_raise() -> None:
         Suite("x", "", ())
 
 
+def test_a_name_in_full_is_that_case_alone_and_names_are_printable() -> None:
+    suite = Suite("x", "", [replace(SUITE.cases[0], name=name) for name in ("a[1]", "a1", "b")])
+    for wanted, names in ((["a[1]"], ["a[1]"]), (["a[[]1]"], ["a[1]"]), (["a*"], ["a[1]", "a1"]), (["a[0-9]", "b"], ["a1", "b"])):
+        assert [case.name for case in selected(suite, wanted).cases] == names
+    with pytest.raises(FairallocError, match="the id of a suite is"):
+        replace(suite, id="\x1b[2J")
+    with pytest.raises(FairallocError, match="the name of a case is"):
+        replace(SUITE.cases[0], name="\x1b[2J")
+    assert replace(SUITE.cases[0], parameters={"alpha": np.int64(3)}).label == "drfh alpha=3"
+
+
 # ---- runs ---------------------------------------------------------------------------------------------------------
 
 
@@ -484,6 +497,12 @@ def test_other_code_versions_and_settings_are_not_mixed(tmp_path: Path, monkeypa
     assert fake_run(path, accuracies=(1e-7,)).added == 0
 
 
+def test_a_run_that_keeps_iterations_is_not_answered_by_one_that_does_not(tmp_path: Path) -> None:
+    for trace, added in ((False, 1), (True, 1), (True, 0)):
+        suite = Suite("fake", "", SUITE.cases[:1], methods=["highs"], repeats=1, trace=trace)
+        assert run(suite, tmp_path / "r", progress=False).added == added
+
+
 @pytest.mark.deep
 def test_one_more_method_leaves_the_records_of_the_others_valid(tmp_path: Path) -> None:
     path = tmp_path / "r.sqlite"
@@ -498,6 +517,14 @@ def test_records_cannot_be_changed(tmp_path: Path) -> None:
         for statement in ("UPDATE record SET claims = 1", "DELETE FROM record"):
             with pytest.raises(sqlite3.IntegrityError, match="records are only added"):
                 database.execute(statement)
+
+
+def test_a_message_that_no_file_takes_is_kept_with_escapes(tmp_path: Path) -> None:
+    """It had ended the run."""
+    found = _record(record(), {"termination": "error", "message": "a \ud800"})
+    with BenchmarkStore(tmp_path / "r") as store:
+        store.add(found)
+        assert [kept.message for kept in store.records()] == [r"a \ud800"]
 
 
 def test_a_report_has_the_rows_of_its_run(tmp_path: Path) -> None:
@@ -613,6 +640,16 @@ def test_options_and_code_of_ones_own_are_part_of_the_identity() -> None:
     exec("def _typed_in(instance, mechanism, limits):\n    return 2", two)
     codes = {fingerprint.code_of(own_method(names["_typed_in"]), item) for names in (one, two)}
     assert len(codes) == 2
+
+
+def test_what_is_imported_by_a_relative_name_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    main = "from . import one\nfrom .two import two\ndef solves(instance, mechanism, limits):\n    from ... import far\n"
+    (package := tmp_path / "their_package").mkdir()
+    for name, text in {"__init__": "", "one": "", "two": "two = 2", "main": main}.items():
+        (package / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    behind = fingerprint.modules_behind(importlib.import_module("their_package.main").solves)
+    assert behind == {"their_package.main", "their_package.one", "their_package.two"}
 
 
 def test_where_a_function_lies_in_memory_is_no_part_of_its_identity() -> None:

@@ -195,6 +195,19 @@ def test_one_file_is_compared_with_its_run_before(tmp_path):
     assert compare(tmp_path / "a", tmp_path / "a").regressed
 
 
+def test_a_run_that_was_resumed_is_one_run(tmp_path):
+    """The last two runs had been one, so nothing had ever changed."""
+    a = file(tmp_path / "a", *everywhere(STEADY))
+    file(a, *everywhere([2 * cpu for cpu in STEADY], code="slower"))
+    with BenchmarkStore(a) as store:
+        before, now = store.runs()
+        store.add_run("2027", "s", DETAILS, now.keys[::-1])
+    assert compare(a, a).regressed
+    with BenchmarkStore(a) as store:
+        store.add_run("2028", "s", DETAILS, before.keys)
+    assert [run.number for run in compare(a, a).runs] == [3, 4]
+
+
 def test_the_command_says_what_differs_and_exits_with_1_on_a_loss(tmp_path, capsys):
     a = file(tmp_path / "a", *everywhere(STEADY))
     b = file(tmp_path / "b", *everywhere([2 * cpu for cpu in STEADY]), python="4", packages={"numpy": "3"})

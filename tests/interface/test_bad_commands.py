@@ -56,6 +56,11 @@ PYTHON = {
 
         capped = fa.mechanism("drfh").edited("capped", cvxpy=lambda p, i: p)
     """,
+    "claims.py": """
+        import fairalloc as fa
+
+        mine = fa.claim("tasks are tasks", "drf", "pareto")
+    """,
 }
 
 COMMANDS = [
@@ -129,6 +134,9 @@ COMMANDS = [
         ["bench", "run", "first", "-m", "nb"],
         "--mechanism is for instances in files, but the suite 'first' has its own mechanisms",
     ),
+    (["bench", "run", "{f}/[s]uite.py"], "there is no file '{f}/[s]uite.py'"),
+    (["bench", "compare", "", "r.sqlite"], "argument A: it is '', but it must name a file or a folder"),
+    (["bench", "report", "--table", "ranking", "--figure", "pareto", "x.svg"], "--figure writes figures alone, but --format"),
     (["bench", "run", "{f}/suite.py", "-m", "nb"], "but the suite '{f}/suite.py' has its own mechanisms"),
     (["bench", "run", "first", "--records", "{f}"], "{f} cannot be used as a records file: unable to open database file"),
     (
@@ -141,6 +149,14 @@ COMMANDS = [
         for more in (["--format", "json"], ["--core"], ["--judge", "cvc5"])
     ),
     (["simulate", "--list", "--format", "json"], "--format is 'json', but --list writes a table"),
+    (["simulate", "--list", "--seeds", "3"], "--seeds is about trials, but --list makes none"),
+    (["simulate", "--list", "--small"], "--small is about trials, but --list makes none"),
+    (
+        ["simulate", "--workload", "w.csv", "--cluster", "a.csv", "--set", "cluster=b.csv"],
+        "--cluster is 'a.csv', but --set names a cluster too",
+    ),
+    (["theorems", "export", "Z.C3", "--coq", "--format", "bibtex"], "argument --format: not allowed with argument --coq"),
+    (["theorems", "export", "{f}/claims.py", "--paper", "W"], "--paper chooses statements of the papers, but only"),
     (["theorems", "export", "P.T2.pareto", "--seed", "3"], "--seed is about claims of your own: name one as FILE.py:NAME"),
     (["solve", "wang-fig2", "--plot", "x.txt"], "--plot is 'x.txt', but the name of a figure ends in .svg, .png, .pdf"),
     (["solve", "wang-fig2", "--plot", "{f}/none/x.svg"], "'{f}/none/x.svg' cannot be written: No such file or directory"),

@@ -250,6 +250,7 @@ def test_objects_are_asked_what_they_compute():
         (dict, "there is no method <class 'dict'>: it must be an id"),
         (lambda instance: 1, r"the function <lambda>\(instance\) must take \(instance, mechanism, limits\)"),
         (["highs"], r"there is no method \['highs'\]: it must be an id"),
+        (type("Nameless", (Mine,), {"id": ""}), "has no id, but it must be a string that is not empty"),
         (fa.Method, "the method class Method cannot be made without arguments"),
     ],
 )
