@@ -17,6 +17,7 @@ for where there are guarantees alone. Residual: a bound on the largest mean rela
     max over feasible u' of sum_n phi_n u'_n / u_n - 1  <=  s sum p + sum_n z_n max_tasks_n - sum_k y_k gamma_k - 1,
 
 for s, y, z >= 0 with s q_n + z_n - sigma_n sum_k y_k >= phi_n / u_n at prices p with the costs q_n; a linear program finds them.
+Where users have less than an equal part of the weights, the bound is divided by N min phi_n: a small part would hide a user.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.tasks import costs_at, linear_rows, tasks_in_units
-from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
@@ -86,41 +86,30 @@ class NestedNashBargaining(Mechanism):
         """The objective sum_n phi_n log u_n; where a user has no task, only the certainty equivalent, 0."""
         return nash_bargaining.values(replace(allocation, instance=allocation.instance.rescaled(parts(allocation.instance))))
 
-    def user_errors(self, allocation: Allocation) -> Floats:
-        """(N,) bounds on |u*_n / u_n - 1| at the prices of the residual, else inf: it says little where phi_n is small."""
-        return self.measured(allocation)[1]
-
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def residual(self, allocation: Allocation) -> float:
         """The bound at its own or else the best prices, or what a guarantee misses if more; inf without a user's tasks."""
-        return self.measured(allocation)[0]
-
-    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def measured(self, allocation: Allocation) -> tuple[float, Floats]:
-        """The residual, and the errors of users."""
-        instance, p, unknown = allocation.instance, allocation.prices, (np.inf, np.full(allocation.instance.N, np.inf))
+        instance = allocation.instance
         if not (allocation.has_point and np.all(allocation.tasks > 0)):
-            return unknown
-        if p is None:  # a row for each arc instead of its user, and all prices in the place of s
+            return np.inf
+        if allocation.prices is None:  # a row for each arc instead of its user, and all prices in the place of s
             costs, total, user = instance.arcs.by_arc, np.ones(instance.K * instance.R), instance.arcs.user
         else:
-            prices, q = costs_at(allocation, p)
+            prices, q = costs_at(allocation, allocation.prices)
             costs, total, user = sp.csr_array(q[:, None]), np.array([prices.sum()]), np.arange(instance.N)
         (V, gamma), capped = guarantees(instance), np.flatnonzero(np.isfinite(instance.max_tasks))
-        above, phi = V @ allocation.tasks - gamma, parts(instance)
+        missed = float((1.0 - (V @ allocation.tasks) / gamma).max(initial=0.0))
         z = sp.csr_array((np.ones(len(capped)), (capped, np.arange(len(capped)))), shape=(instance.N, len(capped)))
-        worth = phi / allocation.tasks  # of each row, s q_n + z_n - sigma_n sum_k y_k >= worth_n
+        worth = parts(instance) / allocation.tasks  # of each row, s q_n + z_n - sigma_n sum_k y_k >= worth_n
         rows = sp.diags_array(1.0 / worth[user]) @ sp.hstack([costs, sp.hstack([z, -V.T], format="csr")[user]], format="csr")
         scale = np.abs(rows).max(axis=0).toarray().ravel()
         unit = 1.0 / np.where(scale > 0, scale, 1.0)
         cost = np.concatenate([total, instance.max_tasks[capped], -gamma]) * unit
         found = linear_program(cost, -(rows @ sp.diags_array(unit)), -np.ones(len(user)), TEN_DIGITS)
         least = 0.0 if found.x is None else float((rows @ (unit * found.x)).min())  # by so much less than 1 it is infeasible
-        if least <= 0:
-            return unknown
-        found_p, _, y = np.split(np.maximum(unit * found.x, 0.0), [len(total), len(total) + len(capped)])
-        priced = allocation if p is not None else replace(allocation, prices=found_p.reshape(instance.K, instance.R))
-        errors = errors_of_program(priced, phi, 1.0, (V.T @ y) * allocation.tasks, float(y @ np.abs(above)))
-        return worst([float((-above / gamma).max(initial=0.0)), float(cost @ found.x) / min(least, 1.0) - 1.0]), errors
+        if not least > 0:
+            return np.inf
+        return worst([missed, (float(cost @ found.x) / min(least, 1.0) - 1.0) / (instance.N * float(parts(instance).min()))])
 
 
 def parts(instance: Instance) -> Floats:

