@@ -97,10 +97,10 @@ class NestedNashBargaining(Mechanism):
         else:
             prices, q = costs_at(allocation, allocation.prices)
             costs, total, user = sp.csr_array(q[:, None]), np.array([prices.sum()]), np.arange(instance.N)
-        (V, gamma), capped = guarantees(instance), np.flatnonzero(np.isfinite(instance.max_tasks))
+        (V, gamma), capped, phi = guarantees(instance), np.flatnonzero(np.isfinite(instance.max_tasks)), parts(instance)
         missed = float((1.0 - (V @ allocation.tasks) / gamma).max(initial=0.0))
         z = sp.csr_array((np.ones(len(capped)), (capped, np.arange(len(capped)))), shape=(instance.N, len(capped)))
-        worth = parts(instance) / allocation.tasks  # of each row, s q_n + z_n - sigma_n sum_k y_k >= worth_n
+        worth = phi / allocation.tasks  # of each row, s q_n + z_n - sigma_n sum_k y_k >= worth_n
         rows = sp.diags_array(1.0 / worth[user]) @ sp.hstack([costs, sp.hstack([z, -V.T], format="csr")[user]], format="csr")
         scale = np.abs(rows).max(axis=0).toarray().ravel()
         unit = 1.0 / np.where(scale > 0, scale, 1.0)
@@ -109,7 +109,7 @@ class NestedNashBargaining(Mechanism):
         least = 0.0 if found.x is None else float((rows @ (unit * found.x)).min())  # by so much less than 1 it is infeasible
         if not least > 0:
             return np.inf
-        return worst([missed, (float(cost @ found.x) / min(least, 1.0) - 1.0) / (instance.N * float(parts(instance).min()))])
+        return worst([missed, (float(cost @ found.x) / min(least, 1.0) - 1.0) / (instance.N * float(phi.min()))])
 
 
 def parts(instance: Instance) -> Floats:
