@@ -12,17 +12,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models import errors
 from fairalloc.models.arguments import checked
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import exact_text
+from fairalloc.models.numbers import exact_text, rational
 from fairalloc.models.tables import Grid
 
 SCHEMA = "fairalloc-certificate/1"
@@ -135,6 +136,31 @@ def dual_bound(arcs: ExactArcs, prices: Rationals, limits: Rationals) -> tuple[l
     return costs, sum(prices, Fraction(0)) + sum(z * t for z, t in zip(limits, arcs.limits, strict=True) if t is not None)
 
 
+def parse_certificate(document: Any) -> Certificate:
+    """The certificate in a JSON document as `document()` writes it; nothing in it is believed before `verify`."""
+    kinds = {kind.kind: kind for kind in Certificate.__subclasses__()}
+    known = isinstance(document, dict) and document.get("schema") == SCHEMA and document.get("kind") in [*kinds]
+    errors.require(known, "the certificate is", document, f"it must be an object of schema {SCHEMA!r} and a known kind")
+    return cast(Certificate, _read(kinds[document["kind"]], document))
+
+
+def _read(kind: Any, value: Any) -> Any:
+    """A value of type `kind` from what `_plain` made of it."""
+    about = "a part of the certificate is"
+    if kind is Fraction:
+        return rational(value, "a number of the certificate")
+    if get_origin(kind) is tuple:
+        errors.require(isinstance(value, list), about, value, "it must be a list")
+        return tuple(_read(get_args(kind)[0], item) for item in value)
+    if not is_dataclass(kind):
+        errors.require(type(value) is kind, about, value, f"it must be of type {kind.__name__}")
+        return value
+    types = {f.name: get_type_hints(kind)[f.name] for f in fields(kind)}
+    right = isinstance(value, dict) and set(types) <= set(value)
+    errors.require(right, about, value, f"it must be an object with {', '.join(types)}")
+    return cast(Any, kind)(**{name: _read(part, value[name]) for name, part in types.items()})
+
+
 def _plain(value: Any) -> Any:
     """Rationals as strings, dataclasses as objects, tuples as lists."""
     if is_dataclass(value):
@@ -147,5 +173,9 @@ def _plain(value: Any) -> Any:
 def short(value: Fraction) -> str:
     """The rational itself where it is short, else its first digits."""
     text = exact_text(value)
-    number = float(value) if abs(value) < 2**1023 else Decimal(value.numerator) / value.denominator
-    return text if len(text) <= 16 else f"{number:.9g}.."
+    return text if len(text) <= 16 else f"{rounded(value):.9g}.."
+
+
+def rounded(value: Fraction) -> float | Decimal:
+    """The rational as a number to be written, also beyond the range of floats."""
+    return float(value) if abs(value) < 2**1023 else Decimal(value.numerator) / value.denominator

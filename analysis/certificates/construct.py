@@ -16,14 +16,16 @@ from typing import cast
 import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted
-from fairalloc.analysis.certificates.filling import FillingCertificate
-from fairalloc.analysis.certificates.game_certificate import VISIBLE, LevelsCertificate, ResidualCertificate, residual_proof
-from fairalloc.analysis.certificates.justified import JustifiedCertificate, justified
-from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.dual_solutions import LeximinCertificate, NestedCertificate, ProgramCertificate
+from fairalloc.analysis.certificates.game_certificate import (
+    VISIBLE,
+    LevelsCertificate,
+    PricesCertificate,
+    ResidualCertificate,
+    residual_proof,
+)
 from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
-from fairalloc.analysis.certificates.nested import NestedCertificate
-from fairalloc.analysis.certificates.prices import PricesCertificate
-from fairalloc.analysis.certificates.program import ProgramCertificate
+from fairalloc.analysis.certificates.pool import FillingCertificate, JustifiedCertificate, justified
 from fairalloc.analysis.properties.checks import TOLERANCE, home_of
 from fairalloc.formulations import MECHANISMS, mechanism_of
 from fairalloc.formulations import mechanism as find_mechanism

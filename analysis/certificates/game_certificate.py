@@ -1,23 +1,31 @@
-r"""Certificates of the game (formulations/game/game.py): PS-DSF by exact levels, any other alpha by a bound on the residual.
+r"""Certificates of the game (formulations/game/game.py): PS-DSF by levels or prices, any other alpha by a bound on the residual.
 
 **Levels.** x is PS-DSF iff every arc of a user below its limit reaches a level: kappa_ir = 1 / l_ir, where l_ir is the largest
 z_mi that a full resource serves, and 0 where a resource is not full (P Theorem 1, ps_dsf.py). All of it is rational.
 
-**Residual.** For finite alpha an equilibrium is not rational, so the certificate holds rational tasks near it, rational kappa
-and an upper bound on the residual of game.py. The bound is computed from exp and log in ball arithmetic, whose balls contain
-the exact value: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
+**Prices**, where users have several variants (formulations/game/ps_dsf_variants.py). With sum_r p_r = 1 and c_m(p) the cost of
+m's cheapest task on server i, a layer of prices at server i with
+
+    1 = sum over m of c_m(p) x_mi,     x_mi = the tasks of m on i                                                        (*)
+
+proves that nobody n with c_n(p) > 0 can have more there without less for an m with z_m <= z_n, if nobody with a larger share than
+n pays anything. So every user below its limit needs such a layer at every server where it has arcs. gamma_ni in z_ni is computed
+from the data with its own proof, a solution of a linear program and of its dual of the same value (models/exact/rationals.py).
+
+**Residual.** For finite alpha an equilibrium is not rational, so the certificate holds rational tasks near it, rational kappa and
+an upper bound on the residual of game.py. The bound is computed from exp and log in ball arithmetic, whose balls contain the
+exact value: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^beta, g_n = (A / z_n)^alpha + B / z_n and y_n
 
     gain    1 - (sum_n y_n g_n) / (max_n g_n / P_n  *  sum_r kappa_r^beta)
     levels  the larger of min(t_n, 1 - q_n) and min(o_n, 1 - min(1, c_n) / q_n),    q_n = (P_n / g_n)^(1 / beta)
     slack   min(s_nr, t_n, 1 - q_n without the prices of r and of all resources with as large an s)
 
 with c_n the least q of the user's variants there, t_n = 1 - x_n / M_n, 1 without a limit, and o_n and s_nr of
-formulations/game/residual.py. A user with t_n <= SATISFIED counts
-in `gain` as satisfied, in return for a bound of at least t_n: its g_n is at most what it pays, its cheapest P_n, times the
-largest g_m / P_m of the others. On a server with alpha = infinity it is the gap of Theorem 1 (`bottleneck_gap`), which is
-rational. The certificate contains the q_n rounded down to STEP. So that a changed number cannot pass unnoticed, kappa must be
-doubles, each price must be a part of at least VISIBLE of what some user pays, and A and B must each be such a part of some user's
-marginal utility g_n.
+formulations/game/residual.py. A user with t_n <= SATISFIED counts in `gain` as satisfied, in return for a bound of at least t_n:
+its g_n is at most what it pays, its cheapest P_n, times the largest g_m / P_m of the others. On a server with alpha = infinity it
+is the gap of Theorem 1 (`bottleneck_gap`), which is rational. The certificate contains the q_n rounded down to STEP. So that a
+changed number cannot pass unnoticed, kappa must be doubles, each price must be a part of at least VISIBLE of what some user pays,
+and A and B must each be such a part of some user's marginal utility g_n.
 """
 
 from collections.abc import Sequence
@@ -26,11 +34,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar
 
-from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
+import numpy as np
+
+from fairalloc.analysis.certificates.certificate import Certificate, feasible, require, rounded
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
+from fairalloc.models.exact.proofs import ExactLayer
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, exact_monopolies, point_as_fraction
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels, unit
@@ -67,6 +78,46 @@ class LevelsCertificate(Certificate):
 
 
 @dataclass(frozen=True, repr=False)
+class PricesCertificate(Certificate):
+    """Exact PS-DSF tasks x_n (N,), which x must add up to, and at each server a layer for each share that needs its own."""
+
+    kind: ClassVar[str] = "prices"
+    tasks: Rationals
+    layers: tuple[ExactLayer, ...]
+
+    @property
+    def claim(self) -> str:
+        return f"per-server dominant-share fair, {len(self.layers)} layers of prices show that nobody can have more at any server"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        require(isinstance(item, PsDsf), f"{self.mechanism!r} is not about shares at each server")
+        arcs = exact_arcs(domain)
+        require(self.tasks == feasible(domain, self.x), "the tasks of a user are not the sum of x over its arcs")
+        require(all(u > 0 for u in self.tasks), "a user has no task")
+        shares = [self.tasks[n] / one for n, one in zip(arcs.user, unit(domain, arcs), strict=True)]
+        server = domain.arcs.server
+        proved: set[tuple[int, int]] = set()
+        for layer in self.layers:
+            require(0 <= layer.server < domain.K and len(layer.prices) == domain.R, "a layer has no server or not its prices")
+            here = np.flatnonzero(server == layer.server).tolist()
+            proved |= {(n, layer.server) for n in _proved(layer, arcs, here, self.x, shares)}
+        for n, i in zip(arcs.user, server.tolist(), strict=True):
+            fault = f"no prices keep user {domain.users[n]!r} from more at server {domain.servers[i]!r}"
+            require(self.tasks[n] == arcs.limits[n] or (n, i) in proved, fault)
+
+
+def _proved(layer: ExactLayer, arcs: ExactArcs, here: list[int], x: Sequence[Fraction], shares: Sequence[Fraction]) -> set[int]:
+    """The users for whom a layer proves (*), from the arcs of its server and (A,) tasks and shares z; Refuted if it is wrong."""
+    require(all(p >= 0 for p in layer.prices), "a price is negative")
+    require(sum(layer.prices) == 1, "the prices of a layer do not add up to 1")
+    least = {n: layer.cheapest(arcs, here, n) for n in {arcs.user[a] for a in here}}
+    paid = sum((least[arcs.user[a]] * x[a] for a in here), Fraction(0))
+    require(paid == 1, "the prices of a layer leave an excess")
+    highest = max((shares[a] for a in here if x[a] and layer.cost(arcs, a)), default=Fraction(0))
+    return {arcs.user[a] for a in here if least[arcs.user[a]] and shares[a] >= highest}
+
+
+@dataclass(frozen=True, repr=False)
 class ResidualCertificate(Certificate):
     """A bound on the residual of formulations/game/residual.py at rational tasks x_n (N,), which x must add up to.
 
@@ -90,8 +141,8 @@ class ResidualCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        alphas = sorted({"inf" if v == 0 else f"{float(v):g}" for v in self.alpha})
-        return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {float(self.bound):.3g}"
+        alphas = sorted({"inf" if v == 0 else f"{rounded(v):g}" for v in self.alpha})
+        return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {rounded(self.bound):.3g}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:
         require(isinstance(item, AlphaPfVds), f"{self.mechanism!r} is not about a game with parameters")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from fairalloc.analysis.certificates.certificate import Certificate, dual_bound, feasible, require
+from fairalloc.analysis.certificates.certificate import Certificate, dual_bound, feasible, require, rounded
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction, rounded_up
@@ -38,7 +38,7 @@ class BoundsCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        low, high, width = (float(value) for value in (self.lower, self.upper, self.upper - self.lower))
+        low, high, width = (rounded(value) for value in (self.lower, self.upper, self.upper - self.lower))
         return f"the optimal value is between {low:.15g} and {high:.15g}, gap {width:.2g}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairalloc.analysis.certificates.justified import JustifiedCertificate
+from fairalloc.analysis.certificates.pool import JustifiedCertificate
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, certificate_of, certified, proved_by, refused
 from fairalloc.models.exact.rationals import exact_arcs

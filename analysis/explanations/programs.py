@@ -1,7 +1,7 @@
 r"""Why a linear program gives what it gives: mmf, drfh-lp, utilitarian, uniform, by a dual solution.
 
 1. The dual solution: from a certificate in rationals on at most EXACT arcs, else from the allocation's prices.
-2. By weak duality (analysis/certificates/program.py) a capacity with price p that is larger by the part d raises the value by at
+2. By weak duality a capacity with price p that is larger by the part d raises the value by at
    most p d, as long as shares are counted as they are; one without a price does not raise it at all.
 3. A task of user n is worth c_n to the value and costs q_n >= c_n where it is cheapest, or z_n less where its limit binds; tasks
    run only where the two are equal. In max-min programs only users with c_n > 0 bound the value.
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.certificates.program import ProgramCertificate
+from fairalloc.analysis.certificates.dual_solutions import ProgramCertificate
 from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, cleaned, scaled
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused

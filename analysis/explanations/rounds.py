@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fairalloc.analysis.certificates import Certificate, NotCertified, certify
-from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.dual_solutions import LeximinCertificate
 from fairalloc.analysis.explanations.costs import LEFT, Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest

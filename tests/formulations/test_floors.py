@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from tolerances import DEGENERATE, EXACT, RESIDUAL, SHARES
 
 import fairalloc as fa
-from fairalloc.analysis.certificates.documents import parse_certificate
+from fairalloc.analysis.certificates.certificate import parse_certificate
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.edited import Edited
 from fairalloc.models import Allocation, FairallocError, Instance

@@ -13,8 +13,8 @@ from changed_certificates import assert_that_no_number_can_be_changed
 from small_jobs import jobs
 
 import fairalloc as fa
-from fairalloc.analysis.certificates.documents import parse_certificate
-from fairalloc.analysis.certificates.nested import NestedCertificate
+from fairalloc.analysis.certificates.certificate import parse_certificate
+from fairalloc.analysis.certificates.dual_solutions import NestedCertificate
 from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.nested_nb import parts
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling

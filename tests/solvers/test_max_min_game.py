@@ -16,7 +16,7 @@ from tolerances import RESIDUAL, ROUNDING, SHARES, VISIBLE
 
 from fairalloc.analysis import certify
 from fairalloc.analysis.certificates.construct import certified_answer
-from fairalloc.analysis.certificates.prices import PricesCertificate
+from fairalloc.analysis.certificates.game_certificate import PricesCertificate
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, max_min_gap

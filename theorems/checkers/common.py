@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairalloc.analysis.certificates.construct import certified_answer
-from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.dual_solutions import LeximinCertificate
 from fairalloc.analysis.holdings import Holdings, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.certificates.construct import certified_answer
-from fairalloc.analysis.certificates.leximin import LeximinCertificate
+from fairalloc.analysis.certificates.dual_solutions import LeximinCertificate
 from fairalloc.analysis.linear import Optimum, maximum
 from fairalloc.formulations import mechanism
 from fairalloc.models.errors import InstanceError

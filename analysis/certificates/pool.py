@@ -1,16 +1,14 @@
-"""The certificate of an allocation without justified complaints (D (1)-(2), formulations/njc.py).
-
-For each user it holds either that the user runs all its tasks, or the full resource of which the user gets the largest part, and
-that part, which must be at least the user's entitlement.
-"""
+"""Certificates of rules on one pool: njc by the bottleneck of each user (D (1)-(2)), h-drf by the last event of its algorithm."""
 
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
+from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.njc import NoJustifiedComplaints
+from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 
@@ -51,3 +49,21 @@ def justified(arcs: ExactArcs, x: Rationals) -> tuple[tuple[int, ...], Rationals
         shares = [(part * value, -j) for j, part in load if j in full]
         found.append((Fraction(1), 1) if value == limit else max(shares, default=(Fraction(0), 0)))
     return tuple(-j for _, j in found), tuple(part for part, _ in found)
+
+
+@dataclass(frozen=True, repr=False)
+class FillingCertificate(Certificate):
+    """Tasks u_n (N,), which x must add up to."""
+
+    kind: ClassVar[str] = "filling"
+    tasks: Rationals
+
+    @property
+    def claim(self) -> str:
+        return "the tasks after the last event of the algorithm"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        require(isinstance(item, HierarchicalDrf), f"{self.mechanism!r} is not computed by events")
+        require(self.tasks == feasible(domain, self.x), "the tasks of a user are not the sum of x over its arcs")
+        for user, own, due in zip(domain.users, self.tasks, hierarchical_filling(domain), strict=True):
+            require(own == due, f"user {user!r} runs {own} tasks, but {due} after the last event")

@@ -1,0 +1,185 @@
+r"""Certificates of dual solutions, whose values weak duality compares: lexicographic rules and linear programs.
+
+**Rounds by prices** (formulations/lexicographic/rule.py). v_n = rate_n u_n is the weighted share of user n. It is proved that n
+cannot have a larger share without lowering an equal or smaller one when it runs all its tasks, u_n = T_n, or when there are
+prices with y_n = q_n / rate_n > 0 and
+
+    sum_ir p_ir = sum_m y_m min(v_m, v_n)                                                                            (*)
+
+One round holds the prices for all users it fixes, who have the common level v_n = g. Limits need no prices of their own: the dual
+of a round has z_m >= 0 for them, with q_m + z_m = y_m rate_m and z_m > 0 only where u_m = T_m, so its value sum p + sum z_m T_m
+is sum (q_m + z_m) u_m, from which the z cancel.
+
+**Rounds of nodes** (formulations/lexicographic/nested.py). Levels are V_k / phi_k of nodes k, groups and users. In a round with
+the level g every node keeps a floor f_k: its level where it is fixed, its guarantee otherwise; floors of a rule are guarantees,
+too. For any tasks that fit, with y_k of the active nodes and f-values w_k of the others,
+
+    sum_k (y_k + w_k) V_k / phi_k <= sum_ir p_ir + sum_n z_n T_n = sum_k y_k (b_k + g) + sum_k w_k f_k
+
+if  sum over nodes k of user n of (y_k + w_k) sigma_n / phi_k <= q_n + z_n.  So where all keep floors and levels, no node with y_k
+> 0 has more than b_k + g. b_k is 0, or the guarantee where what is beyond that is compared.
+
+**A program** max c u. With worth c_n <= q_n + z_n, z_n >= 0, and z_n = 0 for users without a limit,
+
+    c u'  <=  sum_n (q_n + z_n) u'_n  <=  sum_ir p_ir + sum_n z_n T_n      for every feasible u'
+
+and the certificate shows that the right-hand side equals c u. With floors m_n, c_n = w_n + f_n and f_n >= 0 is the price of the
+floor: then w u' <= c u' - f m. For the max-min programs (mmf, drfh-lp) c_n = y_n rate_n with y >= 0, sum y = 1: the smallest
+weighted share g' of any feasible u' is then at most c u'.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from fairalloc.analysis.certificates.certificate import Certificate, Refuted, check_prices, dual_bound, feasible, require, short
+from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
+from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
+from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
+from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
+from fairalloc.models.exact.trees import ExactTree
+from fairalloc.models.instance import Instance
+from fairalloc.models.transformations.guarantees import floors_as_guarantees
+
+
+@dataclass(frozen=True, repr=False)
+class LeximinCertificate(Certificate):
+    """One layer of prices for each round, see (*)."""
+
+    kind: ClassVar[str] = "leximin"
+    rounds: tuple[ExactRound, ...]
+
+    @property
+    def claim(self) -> str:
+        return f"lexicographic max-min fair, rounds at {', '.join(short(part.level) for part in self.rounds)}"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        if not isinstance(item, Leximin) or isinstance(item, MaxMin):
+            raise Refuted(f"{self.mechanism!r} is not computed in rounds")
+        arcs, rate = exact_arcs(domain), item.exact_rate(domain)
+        tasks = feasible(domain, self.x)
+        v = [r * u for r, u in zip(rate, tasks, strict=True)]
+        once = sorted(n for part in self.rounds for n in part.users) == list(range(domain.N))
+        require(once, "not every user is fixed exactly once")
+        active = set(range(domain.N))
+        for part in self.rounds:
+            _check_round(part, arcs, rate, v, active)
+            for n in part.users:
+                require(v[n] == part.level, f"user {domain.users[n]!r} is not at the level of its round")
+                require(part.worth[n] > 0 or tasks[n] == arcs.limits[n], f"nothing keeps user {domain.users[n]!r} from more")
+            active -= set(part.users)
+
+
+def _check_round(part: ExactRound, arcs: ExactArcs, rate: Rationals, v: Sequence[Fraction], active: set[int]) -> None:
+    """The prices of a round leave no excess at its level, and are scaled so that the active users are worth 1 together."""
+    check_prices(arcs, part.prices)
+    worth = tuple(q / r for q, r in zip(arcs.cheapest(part.prices), rate, strict=True))
+    require(part.worth == worth, "a worth is not the cost of the cheapest task at the prices of its round")
+    kept = sum(y * min(w, part.level) for y, w in zip(worth, v, strict=True))
+    require(sum(part.prices) == kept, "the prices of a round leave an excess")
+    require(not any(part.prices) or sum(worth[n] for n in active) == 1, "the active users of a round are not worth 1 together")
+
+
+@dataclass(frozen=True, repr=False)
+class NestedCertificate(Certificate):
+    """A dual solution of each round; `borrowed` is 1 where what is beyond guarantees is compared."""
+
+    kind: ClassVar[str] = "nested"
+    borrowed: int
+    rounds: tuple[ExactNestedRound, ...]
+
+    @property
+    def claim(self) -> str:
+        if not self.mechanism.startswith(NestedMaxMin.id):
+            every = sum(len(part.nodes) for part in self.rounds) == len(self.rounds[0].rising)
+            return f"{'lexicographic ' * every}max-min fair where all floors are kept"
+        return f"nested max-min fair, rounds at {', '.join(short(part.level) for part in self.rounds)}"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        tasks = feasible(domain, self.x)
+        if isinstance(item, Leximin) and item.exact_share is not None:
+            domain = floors_as_guarantees(domain, item.exact_share(domain))
+        elif not isinstance(item, NestedMaxMin):
+            raise Refuted(f"{self.mechanism!r} is not computed in rounds of nodes")
+        arcs, tree = exact_arcs(domain), ExactTree.of(domain)
+        levels = tree.levels(tasks)
+        require(all(v >= f for v, f in zip(levels, tree.floors, strict=True)), "a guarantee is not kept")
+        beyond = isinstance(item, NestedMaxMin) and item.compared == "borrowed" and any(tree.floors)
+        require(self.borrowed == beyond, "what is beyond guarantees is compared only by compared=borrowed, where there are some")
+        base = tree.floors if self.borrowed else (Fraction(0),) * len(levels)
+        floors, depth = list(tree.floors), 1
+        active = {k for k, d in enumerate(tree.depth) if d == depth}
+        for part in self.rounds:
+            _check_node_round(part, arcs, tree, floors, base, active)
+            kept = tuple(k for k, y in enumerate(part.rising) if y)
+            require(part.nodes == kept, "the nodes of a round are not those that its prices keep from more")
+            for k in kept:
+                require(levels[k] == base[k] + part.level, "a node is not at the level of its round")
+                floors[k] = levels[k]
+            if isinstance(item, MaxMin):
+                require(min(levels[k] for k in active) == part.level, "the least level is not that of the round")
+                require(len(self.rounds) == 1, "a max-min program has one round")
+                return
+            active -= set(part.nodes)
+            depth += not active
+            active = active or {k for k, d in enumerate(tree.depth) if d == depth}
+        require(not active, "not every node is fixed")
+
+
+def _check_node_round(
+    part: ExactNestedRound, arcs: ExactArcs, tree: ExactTree, floors: Sequence[Fraction], base: Rationals, active: set[int]
+) -> None:
+    """The dual solution is feasible, and worth what the active nodes have at the level and all others at their floors."""
+    costs, value = dual_bound(arcs, part.prices, part.limits)
+    require(len(part.rising) == len(part.floors) == len(floors), "a round has the wrong number of dual values")
+    require(min(*part.rising, *part.floors) >= 0, "a dual value is negative")
+    require(all(k in active for k, y in enumerate(part.rising) if y), "a node that is not active has a dual value")
+    require(sum(part.rising) == 1, "the active nodes of a round are not worth 1 together")
+    require(all(f > 0 for f, w in zip(floors, part.floors, strict=True) if w), "a node without a floor has a price for it")
+    worth = [y + w for y, w in zip(part.rising, part.floors, strict=True)]
+    for own, cost in zip(tree.above, costs, strict=True):
+        require(sum(worth[k] * share for k, share in own.items()) <= cost, "a task is worth more than it costs")
+    kept = sum(y * (b + part.level) + w * f for y, b, w, f in zip(part.rising, base, part.floors, floors, strict=True))
+    require(value == kept, "the prices of a round leave an excess")
+
+
+@dataclass(frozen=True, repr=False)
+class ProgramCertificate(Certificate):
+    """Equal values of a linear program, at tasks u_n (N,), which x must add up to, and of its dual."""
+
+    kind: ClassVar[str] = "program"
+    tasks: Rationals
+    proof: ExactProgram
+
+    @property
+    def claim(self) -> str:
+        return f"optimal, the value is {short(self.proof.value)}"
+
+    def _check(self, item: Mechanism, domain: Instance) -> None:
+        arcs, proof = exact_arcs(domain), self.proof
+        require(self.tasks == feasible(domain, self.x), "the tasks of a user are not the sum of x over its arcs")
+        require(len(proof.worth) == domain.N, "the worth is not one number for each user")
+        value, floors = self._value(item, domain)
+        require(proof.value == value, "the value is not that of x")
+        costs, bound = dual_bound(arcs, proof.prices, proof.limits)
+        require(all(c <= s for c, s in zip(proof.worth, costs, strict=True)), "a task is worth more than it costs")
+        require(bound - floors == proof.value, "the dual value is not the value")
+
+    def _value(self, item: Mechanism, domain: Instance) -> tuple[Fraction, Fraction]:
+        """The objective at x, and f m; Refuted where the worth is not what the objective says."""
+        worth = self.proof.worth
+        if isinstance(item, MaxMin):
+            rate = item.exact_rate(domain)
+            require(all(c >= 0 for c in worth), "a worth is negative")
+            require(sum(c / r for c, r in zip(worth, rate, strict=True)) == 1, "the users of the bound are not worth 1 together")
+            return min(r * u for r, u in zip(rate, self.tasks, strict=True)), Fraction(0)
+        require(isinstance(item, Utilitarian), f"{self.mechanism!r} is not a linear program on the given data")
+        weights, floors = domain.exact.weights, domain.exact.min_tasks
+        forced = [c - w for c, w in zip(worth, weights, strict=True)]
+        right = all(f >= 0 if m else f == 0 for f, m in zip(forced, floors, strict=True))
+        require(right, "a worth is not the weight of its user, with a price of its floor where it has one")
+        objective = sum((w * u for w, u in zip(weights, self.tasks, strict=True)), Fraction(0))
+        return objective, sum((f * m for f, m in zip(forced, floors, strict=True)), Fraction(0))
