@@ -1,8 +1,7 @@
 r"""What stays true near an allocation of nb, alpha-fair or the game, and the derivatives that follow from it.
 
 1. Find the resources that stay full, the arcs that may be used, and what the users keep in common: for alpha-fair by the prices,
-   for the game by its levels. Each number counts relative to its own unit: tasks to those of their user and to what could run
-   alone, a slack to its capacity, a price to what a task costs.
+   for the game by its levels.
 2. Where this active set is *regular*, its equations give the derivatives: for all capacities at once, one linear system.
 
 **The equations.** With the loads l_ra = d_ra / c_r, changes dx_a on the arcs in use and a change dc_s of one capacity,

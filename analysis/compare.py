@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.plots.shares import dominant_share, dominant_shares
+from fairalloc.analysis.plots.bars import dominant_share, dominant_shares
 from fairalloc.analysis.properties import check
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import Mechanism

@@ -17,7 +17,6 @@ answers, the most and the least of a sum of tasks with random weights.
 
 **The tolerance** of a derivative is CHECK times its size, or times what a unit of the capacity can mean for its user, where that
 is more: u_n e / c. Here e is the least part of its tasks that a user of this capacity could run on this server alone, at most 1.
-So neither the units of resources and tasks count, nor how large the other servers are.
 
 A capacity of 0 can only grow, by parts of the largest capacity of its resource.
 """

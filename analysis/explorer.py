@@ -1,8 +1,7 @@
 """A page on which mechanisms are compared: one file that opens without a network and can be printed.
 
-Mechanisms are columns. The rows are the answers, stacked bars for every server, tasks and shares of the users, prices, and
-properties with what violates them. Answers of one mechanism that differ in one parameter, such as alpha, are one column with a
-slider; every answer is in the page already.
+Mechanisms are columns. Answers of one mechanism that differ in one parameter, such as alpha, are one column with a slider; every
+answer is in the page already.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from string import Template
 import numpy as np
 
 from fairalloc.analysis.compare import WORDS, MechanismComparison, error_text
-from fairalloc.analysis.plots.shares import dominant_share
+from fairalloc.analysis.plots.bars import dominant_share
 from fairalloc.analysis.plots.style import COLOURS, DARK_COLOURS
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS

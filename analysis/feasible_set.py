@@ -2,8 +2,8 @@ r"""The set of task totals that an instance allows, for few users: a polytope, b
 
     F = {u >= 0 : u <= owner @ x for some x >= 0 with load @ x <= 1, owner @ x <= max_tasks}
 
-F is a projection, so it is given by its support function, h(a) = max {a u : u in F}, which is a linear program for a >= 0. With a
-point of F all smaller ones >= 0 are in F, so for other a it is h(max(a, 0)), attained where u_n = 0 for all a_n < 0.
+Its support function h(a) = max {a u : u in F} is a linear program for a >= 0, and for other a h(max(a, 0)), where u_n = 0 for all
+a_n < 0: with a point of F all smaller ones >= 0 are in F.
 
 1. Begin with the origin and the most that each user can run alone. Tasks are measured in that unit from here on.
 2. Compute the convex hull, and the support point in the direction of the normal of every facet not yet tried.

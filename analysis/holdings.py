@@ -1,13 +1,11 @@
 r"""Bundles of resources in floating point or in rationals, and the number of tasks a user can run with a bundle.
 
-The same code serves both: arrays hold floats, or `Fraction` objects. The worth of a bundle (K, R) to user n is the number of
-tasks that n can run with it,
+The worth of a bundle (K, R) to user n is the number of tasks that n can run with it,
 
     U_n(a) = min(max_tasks_n, sum over the servers n may use of  max sum_v alpha_v  s.t.  sum_v alpha_v d_nvr <= a_ir)
 
-(K 1 and W 3.2 on every server; Z (1) for several variants). Resources on a server that n may not use, and
-resources that it does not demand, are worth nothing to it; a resource of one server cannot be used on another. A user's own
-time (`with_own_time`) is in no bundle: it has all of it with any bundle.
+(K 1 and W 3.2 on every server; Z (1) for several variants). A user's own time (`with_own_time`) is in no bundle: it has all of it
+with any bundle.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Small linear programs in floating point or in rationals: max cost z  s.t.  A z <= sides, z >= 0, with an optimum.
 
-HiGHS solves the program; in rationals the solution of its last basis is computed exactly, and corrected by pivoting where it is
-not optimal (solvers/exact/simplex.py), so that the value is exactly the optimum.
+HiGHS solves it; in rationals the solution of its last basis is computed exactly, and corrected by pivoting.
 """
 
 from collections.abc import Sequence

@@ -10,15 +10,12 @@ and x with p is an equilibrium when
     sum of x_a cost_a over its arcs <= min(w_n, q_n max_tasks_n)        nobody spends more than its budget, or all its tasks cost
     u_n >= min(w_n / q_n, max_tasks_n)                                  nobody can do better at these prices
 
-where equality follows in the last two lines, because no task costs less than q_n (derivation: docs/theory/nb.md). What is sold is
-paid for, so the prices' common scale is the root s of
+where equality follows in the last two lines (docs/reference/derivations.md). The prices' common scale is the root s of
 
     s sum_ir p_ir c_ir = sum_n min(w_n, s q_n max_tasks_n)                                                        (*)
 
-which without limits says that all resources together cost what all users have, W = sum_n w_n.
-
-**Residuals** are dimensionless: the value of unsold resources as a part of W, the largest part of its budget that some user
-overspends, and the largest part of its best choice that some user misses.
+**Residuals**: the value of unsold resources as a part of sum_n w_n, the largest part of its budget that some user overspends, and
+the largest part of its best choice that some user misses.
 """
 
 from collections.abc import Mapping

@@ -8,7 +8,7 @@ r"""How each user's tasks move with each capacity: du_n / dc_ir to the right and
 3. What is neither is not known: nan, with a sentence.
 
 Where a mechanism has many answers, derivatives are those of the answers through the given one. Where others with other tasks lie
-next to it (PS-DSF, a user at its limit with several servers, njc apart from its market), a sentence says so and all is nan.
+next to it, a sentence says so and all is nan.
 """
 
 import time

@@ -1,7 +1,6 @@
 """Efficiency against fairness over alpha (K 3.2, 6.2, Figs. 3, 7, 9 and 10).
 
-Efficiency is the utilisation of the resources, fairness the deviation D_n (K 58) of each user from PS-DSF, of which K reports the
-weighted mean and the largest. K observes, and does not prove, that a smaller alpha gives more of both.
+Efficiency is the utilisation of the resources, fairness the deviation D_n (K 58) of each user from PS-DSF.
 """
 
 from collections.abc import Sequence

@@ -12,7 +12,6 @@ Where a request has "hidden", the child that answers does not get it, and what i
     given(hidden)                                   in a child of its own: bytes, which restart() returns where it is answered
     judge(request, hidden, given, answer, outside)  in a child of its own: what becomes the answer
 
-So code that misbehaves in the child that answers knows nothing of what is hidden before its clock runs, and judges nothing.
 `outside` are the seconds from the restart to the answer, and those of the processors, by the clocks of the server, which nothing
 in the child can change.
 

@@ -6,14 +6,12 @@
     4. end the child with all that it started, and write the answer, or why there is none
 
 Where a request has something hidden (processes.py), another child makes what is given, in a file without a name, before step 2,
-and another judges after step 4. So this process and the child that answers hold nothing hidden when that child begins, and the
-child that judges is forked from a process in which no answering code ever ran.
+and another judges after step 4: neither this process nor the child that answers holds what is hidden.
 
-A child writes a nonce, which it alone was told, before the number of its restart and before its answer. All else is no answer,
-and so is a second restart: the clock is set back once.
+A child writes a nonce, which it alone was told, before the number of its restart and before its answer. All else is no answer.
 
-What a child started is found although it may have left the child's session: on Linux this process adopts whatever lost its
-parent ("subreaper"). When the caller ends, also while an instance is being built, this process ends with all its descendants.
+On Linux this process adopts whatever lost its parent below it ("subreaper"), and ends with all its descendants when the caller
+ends.
 """
 
 import contextlib

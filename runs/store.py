@@ -1,7 +1,6 @@
 """A file of records in SQLite, only ever added to: benchmarks, theorems and experiments say what its tables are.
 
-A row is committed as soon as it is added, so a kill loses what was being computed at most, and a run that was stopped goes on by
-asking which keys are there. WAL lets others read while one process writes.
+A row is committed as soon as it is added, so a kill loses what was being computed at most. WAL lets others read meanwhile.
 """
 
 import contextlib

@@ -1,8 +1,7 @@
 r"""Why a linear program gives what it gives: mmf, drfh-lp, utilitarian, uniform, by a dual solution.
 
 1. The dual solution: from a certificate in rationals on at most EXACT arcs, else from the allocation's prices.
-2. By weak duality a capacity with price p that is larger by the part d raises the value by at
-   most p d, as long as shares are counted as they are; one without a price does not raise it at all.
+2. By weak duality a capacity with price p that is larger by the part d raises the value by at most p d.
 3. A task of user n is worth c_n to the value and costs q_n >= c_n where it is cheapest, or z_n less where its limit binds; tasks
    run only where the two are equal. In max-min programs only users with c_n > 0 bound the value.
 """

@@ -5,12 +5,8 @@ r"""Why a lexicographic rule gives what it gives: round by round (formulations/l
 
        sum_ir p_ir = sum_m y_m min(v_m, g),     y_n = (cost of n's cheapest task) / rate_n > 0                           (*)
 
-   so each server that a user may use has a full resource with a price that a task of the user needs.
+   in parts of capacity, scaled so that the users who are still active are worth 1 together.
 3. For each user the servers, and there the priced resources that its tasks need.
-
-**Prices** are in parts of capacity and scaled so that the users who are still active are worth 1 together. By weak duality a
-capacity that is larger by the part d raises the level of its round by at most p d, as long as shares are counted as they are
-and the users of earlier rounds keep theirs.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,31 +1,18 @@
 """Figures: each function draws on Matplotlib Axes, its argument `ax` or those of a new figure, and returns them.
 
-They need the extra `plots`. Functions with several panels take and return an array of Axes. Where the figure of given Axes has
-no layout engine, it gets Matplotlib's "constrained" one, so that legends and names have room.
-
-| file | what it draws |
-| --- | --- |
-| bars.py | `allocation`: what each user takes of every server |
-| shares.py | `dominant_shares` of the users |
-| sets.py | two or three users: `feasible_region`; `solution_set`, all NJC allocations, level sets, trajectory (D Figs. 3-6) |
-| tradeoff.py | `sweep` over alpha; `server_shares` (K Fig. 3); `frontier`, utilisation against deviation (K Figs. 9 and 10) |
-| progress.py | `convergence` of a method; `rounds` of a lexicographic mechanism |
-| maps.py | `prices` of servers' resources; `eligibility` |
-| profiles.py | `performance_profiles` and `data_profiles` of solvers (Dolan and More 2002, More and Wild 2009) |
-| measured.py | `front` of time and accuracy, `memory` of solvers |
-| style.py | colours, hatches, lines, names and legends of all figures |
+They need the extra `plots`. Functions with several panels take and return an array of Axes. Where the figure of given Axes has no
+layout engine, it gets Matplotlib's "constrained" one, so that legends and names have room.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from fairalloc.analysis.plots.bars import allocation
+from fairalloc.analysis.plots.bars import allocation, dominant_shares
 from fairalloc.analysis.plots.maps import eligibility, prices
 from fairalloc.analysis.plots.measured import front, memory
 from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.analysis.plots.progress import convergence, rounds
 from fairalloc.analysis.plots.sets import feasible_region, solution_set
-from fairalloc.analysis.plots.shares import dominant_shares
 from fairalloc.analysis.plots.tradeoff import frontier, server_shares, sweep
 from fairalloc.models.allocation import Allocation
 

@@ -12,7 +12,6 @@ from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Points: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
 """For each method points of its curve."""
@@ -148,14 +147,3 @@ def _named_rows(ax: "Axes", names: list[str]) -> "Axes":
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
     return ax
-
-
-def swatch(k: int) -> "Figure":
-    """A small figure of the line number k, for legends outside of figures."""
-    figure = style.new_figure(0.5, 0.16)
-    figure.set_layout_engine("none")
-    ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    ax.set_axis_off()
-    ax.set(xlim=(0, 2), ylim=(-1, 1))
-    ax.plot([0.05, 1.0, 1.95], [0, 0, 0], markevery=[1], **style.line(k))
-    return figure

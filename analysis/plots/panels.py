@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairalloc.analysis.plots import measured, style
+from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.profiles import svg_element, svg_text
 from fairalloc.models.errors import InstanceError, callers
 from fairalloc.models.files.writing import write_file
@@ -47,7 +47,14 @@ def legend(order: Sequence[str], panels: Sequence[Panel]) -> list[tuple[str, str
 
 @cache
 def _swatch(k: int) -> str:
-    return svg_element(measured.swatch(k))
+    """The line number k, small."""
+    figure = style.new_figure(0.5, 0.16)
+    figure.set_layout_engine("none")
+    ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    ax.set_axis_off()
+    ax.set(xlim=(0, 2), ylim=(-1, 1))
+    ax.plot([0.05, 1.0, 1.95], [0, 0, 0], markevery=[1], **style.line(k))
+    return svg_element(figure)
 
 
 def write_panels(order: Sequence[str], panels: Sequence[Panel], file: str | Path) -> None:

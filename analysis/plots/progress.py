@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.shares import USERS
+from fairalloc.analysis.plots.bars import USERS
 from fairalloc.formulations import mechanism_of
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation

@@ -1,8 +1,4 @@
-"""Sets of two or three users' tasks: what is feasible, and D's level sets, trajectory and NJC allocations (D Figs. 3 to 6).
-
-Everything drawn is computed: the feasible set by feasible_set.py, the solutions by the exact vertices of
-solution_sets/njc_answers.py, the trajectory by solvers/njc/ode.py, level sets from (D 5).
-"""
+"""Sets of two or three users' tasks: what is feasible, and D's level sets, trajectory and NJC allocations (D Figs. 3 to 6)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,6 @@
 """The one style of all figures: where they are drawn, colours, hatches, lines, names and legends.
 
-Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart. Each area has a hatch too, and each line a dash
-pattern and a marker, so that STYLES of them differ without colour.
+Colours are those of Okabe and Ito (2008). With hatches, dashes and markers STYLES areas or lines differ without colour, too.
 """
 
 from bisect import bisect_right

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.bars import stacked
-from fairalloc.analysis.plots.shares import dominant_share
+from fairalloc.analysis.plots.bars import dominant_share, stacked
 from fairalloc.analysis.tradeoff import TradeOff
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, UnknownName, no_such, require

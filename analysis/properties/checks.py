@@ -1,8 +1,7 @@
 """Properties of an allocation, checked in floating point or in rationals, and each mechanism's own definition.
 
 Every margin is signed and dimensionless: positive = violation, negative = slack. In floating point a violation up to a tolerance
-is taken for rounding; in rationals every violation counts, however small. Properties of mechanisms, not of one allocation, are in
-strategyproofness.py.
+is taken for rounding; in rationals every violation counts, however small.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ import scipy.sparse as sp
 from fairalloc.analysis.holdings import FEW, Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.market import equilibrium
-from fairalloc.analysis.properties import fairness, group_fairness, whole_tasks
+from fairalloc.analysis.properties import fairness, group_fairness
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property, as_property
 from fairalloc.analysis.verdict import Verdict, by_margin, undecided
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
@@ -262,8 +261,8 @@ _FUNCTIONS: Mapping[str, Check] = {
     "pareto": _pareto,
     "envy-freeness": fairness.envy_freeness,
     "total-envy-freeness": fairness.total_envy_freeness,
-    "envy-up-to-one-task": whole_tasks.envy_up_to_one_task,
-    "envy-up-to-any-task": whole_tasks.envy_up_to_any_task,
+    "envy-up-to-one-task": fairness.envy_up_to_one_task,
+    "envy-up-to-any-task": fairness.envy_up_to_any_task,
     "sharing-incentive": fairness.sharing_incentive,
     "strong-sharing-incentive": fairness.strong_sharing_incentive,
     "weak-sharing-incentive": fairness.weak_sharing_incentive,

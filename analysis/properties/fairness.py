@@ -1,25 +1,29 @@
 r"""Fairness of one allocation: envy, sharing incentives, and max-min fairness where one resource decides.
 
 Margins are signed (positive = violation) and dimensionless: tasks in units of those that the user's best arc could run alone, or
-of a hundred times what it is compared with where that is less.
-Verdicts get the name of their property from it (property.py).
+of a hundred times what it is compared with where that is less. Verdicts get the name of their property from it (property.py).
 
-**Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. K writes a_m as one vector of totals, W as a
-bundle on every server. `envy-freeness` is W's: the bundle of m on a server is worth to n what n can run there, and nothing where
-n may not use the server. `total-envy-freeness` is K's definition taken literally, on totals and without placement; it is the
-stronger one.
+**Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. `envy-freeness` is W's: the bundle of m on a
+server is worth to n what n can run there. `total-envy-freeness` is K's to the letter, on totals and without placement.
 
-**Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B;
-Z II-B; D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every
-resource in N equal totals (W Def 4, `weak`).
+**Envy up to one task**, of whole tasks (Lipton et al. 2004; Parkes, Procaccia, Shah 2015). Of m's bundles one task is taken away.
+What is left, scaled by the weights, is worth to n the whole tasks that it can run there,
 
-**Bottlenecks.** r is a bottleneck of n at server i if n demands it, it is full, and s_n >= s_m for all m who use it there; a
-user at its limit needs none. If everybody has one among the resources that count, no s_n can be raised without lowering a smaller
-or equal s_m. With one server, or one resource that counts and what users get of it as s, that is max-min fairness. The margin is
+    min(floor(max_tasks_n), sum over the servers n may use of  floor(min_r a_ir / d_nr))
+
+Up to one task (EF1): for some task of m that is no more than n runs; up to any task (EFX): for every task of m.
+
+**Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B; Z
+II-B; D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every resource
+in N equal totals (W Def 4, `weak`).
+
+**Bottlenecks.** r is a bottleneck of n at server i if n demands it, it is full, and s_n >= s_m for all m who use it there; a user
+at its limit needs none. If everybody has one among the resources that count, no s_n can be raised without lowering a smaller or
+equal s_m. With one server, or one resource that counts and what users get of it as s, that is max-min fairness. The margin is
 
     max over n  min over r that count  max(slack_r,  max over m of min(part of r that m uses, 1 - s_n / s_m))
 
-where slack_r is the part of r that is free. The inner minimum makes the margin continuous.
+where slack_r is the part of r that is free.
 
 **Weak sharing incentive** asks for the best of all divisions of the servers into N equal totals, by branch and bound over the
 choices of the resource that user n runs out of at server i:
@@ -46,8 +50,9 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 
-SOLVED, NODES = 1e-6, 400
-"""The largest residual of an answer of drfh; nodes after which weak sharing incentive is not decided."""
+SOLVED, NODES, ROUNDING = 1e-6, 400, 1e-9
+"""The largest residual of an answer of drfh; nodes after which weak sharing incentive is not decided; a number in floating point
+is whole within the last."""
 
 
 def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: list[int | None], what: str) -> Verdict:
@@ -93,6 +98,59 @@ def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any,
         others[n] = m = int(np.argmax(worth))
         better[n] = worth[m]
     return _compared(h, tolerance, own, better, others, what)
+
+
+# ---- envy of whole tasks --------------------------------------------------------------------------------------------
+
+
+def envy_up_to_one_task(h: Holdings, tolerance: float) -> Verdict:
+    """Nobody could run more whole tasks with another's bundles, scaled by the weights, less some one task of it (EF1)."""
+    return _envy_up_to(h, tolerance, np.min)
+
+
+def envy_up_to_any_task(h: Holdings, tolerance: float) -> Verdict:
+    """Nobody could run more whole tasks with another's bundles, scaled by the weights, less any one task of it (EFX)."""
+    return _envy_up_to(h, tolerance, np.max)
+
+
+def _envy_up_to(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
+    """`extreme`: np.min over the tasks that may be taken away, or np.max."""
+    instance, arcs, x, method = h.instance, h.instance.arcs, np.array(h.x, dtype=float), "by direct computation"
+    if not instance.single_variant or np.abs(x - np.round(x)).max(initial=0.0) > ROUNDING:
+        why = "the tasks are not whole" if instance.single_variant else "users have several variants"
+        return undecided(f"it is about whole tasks in one way, and {why}", method)
+    x, weights = np.round(x), np.array(h.weights, float)
+    most = np.floor(instance.max_tasks + ROUNDING)
+    bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
+    margin, n, m, better = 0.0, 0, 0, 0.0
+    for holder in np.flatnonzero(tasks).tolist():
+        factor = np.nan_to_num(weights / weights[holder])[:, None, None]
+        left = []
+        for a in (a for a in h.own(holder) if x[a]):
+            less = bundles[holder].copy()
+            less[arcs.server[a]] -= np.array(h.demand[a], float)
+            left.append(np.minimum(_whole_tasks(h, factor * less).sum(axis=1), most))
+        more = np.where(np.arange(instance.N) == holder, -np.inf, extreme(left, axis=0) - tasks)
+        k = int(np.argmax(more / unit))
+        if more[k] / unit[k] > margin:
+            margin, n, m, better = float(more[k] / unit[k]), k, holder, float(more[k] + tasks[k])
+    one, other = instance.users[n], instance.users[m]
+    held = "nobody would run more whole tasks with another's resources less a task, scaled by their weights"
+    broken = f"user {one!r} runs {tasks[n]:.6g} tasks, and {better:.6g} with the resources of user {other!r} less a task"
+    broken += ", scaled by their weights" * bool(weights[n] != weights[m])
+    witness = {"user": one, "other": other, "tasks": tasks[n], "better": better}
+    return by_margin(margin, tolerance, held, broken, method, witness)
+
+
+def _whole_tasks(h: Holdings, bundles: Any) -> Any:
+    """(N, K) the whole tasks that each user runs with its own of the bundles (N, K, R) on each server."""
+    arcs, result = h.instance.arcs, np.zeros((h.instance.N, h.instance.K))
+    timed = np.flatnonzero(h.own_time >= 0)
+    bundles[timed, 0, h.own_time[timed]] = h.pools[0, h.own_time[timed]]  # all of their own time, in any bundle
+    demand = np.array(h.demand, float)
+    part = np.divide(bundles[arcs.user, arcs.server], demand, out=np.full(demand.shape, np.inf), where=demand > 0)
+    result[arcs.user, arcs.server] = np.floor(part.min(axis=1) + ROUNDING)
+    return result
 
 
 # ---- sharing incentive ----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ By njc.py the set is the union over sets I of resources of
 
     P_I:   sum_i u_i d_ij = c_j (j in I),   sum_i u_i d_ij <= c_j (all j),   l_i(I) <= u_i <= q_i                  in tasks u
 
-The steps, all in rationals and without a linear program, so that the result is independent of every method:
+The steps, in rationals and without a linear program:
 
 1. For every set I of resources that can be full, compute the bounds l(I) (`polytopes`).
 2. Compute the vertices of P_I (models/exact/polytopes.py), from the box l(I) <= u <= q on.

@@ -1,8 +1,4 @@
-"""What the command line writes: answers on standard output, sentences on standard error, and nothing that a terminal obeys.
-
-A stream that cannot take what is written (a full disk, a reader that has gone) is an error of one sentence, also where the
-interpreter would find out only after the command has ended.
-"""
+"""What the command line writes: answers on standard output, sentences on standard error, and nothing that a terminal obeys."""
 
 import io
 import os

@@ -1,7 +1,6 @@
 """The command `solve`: allocations and their residuals, each written as soon as it is there.
 
-A format is a generator: it takes results as they come and yields pieces of text. What goes wrong with one of several instances
-stands in its place, and the others are kept.
+What goes wrong with one of several instances stands in its place, and the others are kept.
 """
 
 import argparse

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from fairalloc.analysis import Property
 from fairalloc.cli.arguments import a_path, add_mechanism, add_search, add_time_limit, completed, mechanism_named, mechanism_names
-from fairalloc.cli.conflict import add_action as add_conflict
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
@@ -84,7 +83,7 @@ def add_commands(commands: Any) -> None:
     completed(command.add_argument("papers", nargs="*", metavar="PAPER", help=f"default: {', '.join(PAPERS)}"), lambda: PAPERS)
     command.add_argument("--paper", type=a_path, metavar="FILE", help="your own copy of the one paper: show its sentences")
     command.set_defaults(run=_coverage)
-    add_conflict(actions)
+    _add_conflict(actions)
 
     command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
     add_mechanism(command, otherwise="all, from the record", several=True)
@@ -443,3 +442,28 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
     rows = [[paper, *(str(found.count(word)) for word in Status)] for paper, found in of.items() if found]
     heads = [word.removeprefix("not decided: ") for word in Status]
     return Grid("Statements by paper", ["paper", *heads], rows, right=range(1, 1 + len(heads)))
+
+
+def _add_conflict(actions: Any) -> None:
+    command = actions.add_parser("conflict", help="which mechanisms have several axioms, and where no allocation can")
+    text = "properties of allocations or of mechanisms, such as envy-freeness, pareto or strategyproofness"
+    completed(command.add_argument("axioms", nargs="+", metavar="AXIOM", help=text), _axiom_names)
+    text = "the most users x servers x resources of an instance; default: 2x2x2"
+    command.add_argument("--size", default="2x2x2", metavar="NxKxR", help=text)
+    command.add_argument("--format", default="table", choices=["table", "json"])
+    add_search(command, "the whole call; default: 60s")
+    command.set_defaults(run=_conflict)
+
+
+def _axiom_names() -> tuple[str, ...]:
+    from fairalloc.theorems.conflict import NAMES  # only for the shell that completes a word
+
+    return NAMES
+
+
+def _conflict(options: argparse.Namespace) -> None:
+    from fairalloc.theorems.conflict import conflict
+
+    limit = None if options.time_limit is None else checked_limit(options.time_limit)
+    found = conflict(options.axioms, options.size, time_limit=limit, trials=options.trials, seed=options.seed or 0)
+    emit(json.dumps(found.document(), indent=1) + "\n" if options.format == "json" else f"{printable(str(found))}\n")
