@@ -10,7 +10,8 @@ import numpy as np
 
 from fairalloc.analysis.plots.bars import dominant_share, dominant_shares
 from fairalloc.analysis.properties import check
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.properties.checks import asked_property
+from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
@@ -129,9 +130,15 @@ def compare(
             allocations[label] = solve(instance, item, accuracy=accuracy, time_limit=time_limit)
         except NotApplicable as error:
             refused[label] = str(error)
+    wanted, nothing = list(properties), Allocation(instance, np.zeros(instance.A))
+    for asked in [one for one in wanted if not allocations and one not in list(refused)]:  # else `check` refuses wrong names
+        asked_property(asked, nothing)
     verdicts: dict[str, dict[str, Verdict]] = {}
-    for asked, (label, one) in product(properties, allocations.items()):
-        verdict = check(one, asked, time_limit=time_limit)
+    for asked, (label, one) in product(wanted, allocations.items()):
+        try:
+            verdict = check(one, asked, time_limit=time_limit)
+        except NotApplicable as error:  # such as "drf" of an answer on several servers
+            verdict = undecided(error, name=str(getattr(asked, "id", asked)))
         if label in verdicts.setdefault(verdict.property, {}):
             raise InstanceError(f"two properties are called {verdict.property!r}, but each row needs a name of its own")
         verdicts[verdict.property][label] = verdict

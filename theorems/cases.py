@@ -91,6 +91,8 @@ def parse_case(document: Any) -> Case:
         raise
     except (KeyError, TypeError, AttributeError, ValueError):
         raise InstanceError(f"a case is {shown(document)}, but its misreport, points or parameters cannot be read") from None
+    if misreport is not None and not set(misreport.users) <= set(range(instance.N)):
+        raise InstanceError(f"a misreport of the case names the users {misreport.users}, but there are {instance.N} from 0 on")
     if any(len(point) != len(instance.arcs) for point in points):
         raise InstanceError(f"a point of the case does not have one number for each of the {len(instance.arcs)} arcs")
     return Case(instance, misreport, points, parameters)

@@ -84,7 +84,7 @@ def check(
     >>> check(Allocation(wang, [10, 0, 0, 10]), "envy-freeness", exact=True).margin
     -0.8
     """
-    asked = _asked(property, allocation)
+    asked = asked_property(property, allocation)
     name = asked if isinstance(asked, str) else asked.name if isinstance(asked, Property) else asked.id
     if exact and not isinstance(asked, Property):
         raise NotApplicable(f"{name!r} is checked in floating point only: certify proves definitions in rationals")
@@ -101,8 +101,8 @@ def check(
     return within(seconds, work, undecided("the time was not enough", "not decided", name))
 
 
-def _asked(given: Any, allocation: Allocation) -> str | Mechanism | Property:
-    """The property, the mechanism, or the name of a mechanism, or "market"."""
+def asked_property(given: Any, allocation: Allocation) -> str | Mechanism | Property:
+    """The property, the mechanism, or the name of a mechanism, or "market"; UnknownName where there is none."""
     if isinstance(given, Property):
         return given
     if (own := as_mechanism(given)) is not None:

@@ -85,7 +85,7 @@ def _check(options: argparse.Namespace) -> int:
     if own and own.id == allocation.mechanism:
         own = own.configure(**allocation.parameters)
     verdicts = []
-    for item in _properties(options.property, own):
+    for item in _properties(options.property, own, options.mechanism is not None):
         verdicts.append(check(allocation, item, time_limit=None if end == math.inf else max(end - time.perf_counter(), 1e-3)))
     if options.format == "json":
         rows = [{"property": v.property, "holds": v.holds, "margin": as_json(v.margin), "sentence": v.sentence} for v in verdicts]
@@ -97,10 +97,10 @@ def _check(options: argparse.Namespace) -> int:
     return int(any(v.holds is False for v in verdicts))
 
 
-def _properties(words: list[str] | None, own: Mechanism | None) -> list[str | Mechanism | Property]:
-    """What is checked, each once: "all" are the properties of any allocation and its mechanism's definition."""
+def _properties(words: list[str] | None, own: Mechanism | None, named: bool) -> list[str | Mechanism | Property]:
+    """What is checked, each once: "all" are the properties of any allocation and its mechanism's definition, as it is `named`."""
     mine: dict[str, str | Mechanism | Property] = {own.id: own} if own else {}
-    asked = words or [*BASIC, *mine]
+    asked = [*(words or BASIC), *(mine if named or not words else ())]
     names = [name for word in asked for name in ((*PROPERTIES, *mine) if word == "all" else (word,))]
     return [load_object(name, PROPERTY) if is_in_file(name) else mine.get(name, name) for name in dict.fromkeys(names)]
 

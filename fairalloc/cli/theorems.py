@@ -212,6 +212,8 @@ def _certificate(options: argparse.Namespace, item: Statement, size: Any) -> Non
     from fairalloc.theorems.certificates.text import text_of
 
     file, name = options.certificate, f"{item.id} at {'x'.join(map(str, size))}"
+    if file.exists() and "time_limit" in getattr(options, "_given", {}):
+        raise InstanceError(f"--time-limit is about a search, but the certificate in {file} is checked")
     if not file.exists():
         check_writable(file)
         write_file(file, json.dumps(certificate_of(item, size, checked_limit(options.time_limit))) + "\n")

@@ -207,6 +207,15 @@ def test_the_residual_of_a_planted_game_is_proved(alpha):
         assert certificate.verify(game.instance)
 
 
+@pytest.mark.parametrize("huge", [10**400, -(10**400)])
+def test_numbers_beyond_the_range_of_floats_are_said(huge):
+    instance = planted_game(0, alpha=3).instance
+    far = replace(certify(solve(instance, "nb")), lower=Fraction(huge), upper=Fraction(2 * huge))
+    assert "e+400" in far.claim
+    assert not far.verify(instance)
+    assert "e+400" in replace(certified(planted_game(0, alpha=3)), bounds=(Fraction(abs(huge)),)).claim
+
+
 def test_a_bound_for_one_alpha_is_no_proof_of_ps_dsf():
     """The numbers hold whatever they are called; a certificate that is called ps-dsf must prove that."""
     game = planted_game(0, alpha=3)

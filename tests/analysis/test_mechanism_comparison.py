@@ -87,6 +87,17 @@ def test_no_property_takes_the_row_of_another():
         fa.compare(KHAMSE, ["drfh"], properties=[lambda answer: False, lambda answer: True])
 
 
+def test_properties_that_are_not_defined_there_are_said_and_wrong_names_are_refused():
+    made = fa.compare(KHAMSE, ["drf", "drfh"], properties=["drf"])
+    rows = {row[0]: row[1:] for row in made.grid().rows}
+    assert rows["drf"] == ["yes", "?"]
+    assert "'drf' is about all servers as one pool, but the instance has 2" in made.verdicts["drf"]["drfh"].sentence
+    for mechanisms in (["drfh"], ["drfh", "lmmf"]):  # drfh has no answer here
+        with pytest.raises(UnknownName, match="there is no property 'parteo'"):
+            fa.compare(ROUNDS, mechanisms, properties=["parteo"])
+    assert fa.compare(ROUNDS, ["drfh"], properties=["drfh", "pareto"]).verdicts == {}
+
+
 def test_a_limit_that_is_too_short_leaves_a_word():
     made = fa.compare(fa.generators.generic(300, 40, 3), ["drfh"], time_limit=1e-6)
     rows = {row[0]: row[1:] for row in made.grid().rows}

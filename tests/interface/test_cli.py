@@ -178,6 +178,14 @@ def test_check_all_takes_every_property_that_is_about_the_instance(run, tmp_path
     assert run("check", "wang-prop4", path)[0] == 0, "what nobody asked for is not checked"
 
 
+def test_check_takes_the_mechanism_that_is_named_beside_the_properties(run, tmp_path):
+    path = tmp_path / "allocation.json"
+    path.write_text(run("solve", "khamse-fig1", "-m", "drfh", "--format", "json")[1])
+    code, out, _ = run("check", "khamse-fig1", path, "-m", "nb", "--property", "pareto", "--format", "json")
+    assert (code, {v["property"]: v["holds"] for v in json.loads(out)}) == (1, {"pareto": True, "nb": False})
+    assert run("check", "khamse-fig1", path, "--property", "pareto")[0] == 0
+
+
 NOT_PARETO = {"drf-per-server", "uniform", "mmf", "drfh-lp", "ps-dsf-tdm"}
 """W 3.4, Z Example 2: their answers can be improved for free; time sharing leaves idle what divisible servers would use."""
 

@@ -215,6 +215,8 @@ def test_the_command_writes_and_checks(tmp_path, capsys):
     assert alone(file, tmp_path).returncode == 0
     assert main(["theorems", "prove", "Z.C3", "--certificate", str(file)]) == 0
     assert capsys.readouterr().out.count("Z.C3 at 3x1x2: accepted") == 2
+    assert main(["theorems", "prove", "Z.C3", "--certificate", str(file), "--time-limit", "1s"]) == 2
+    assert "--time-limit is about a search, but the certificate in" in capsys.readouterr().err
     assert main(["theorems", "prove", "Z.L4", "--certificate", str(file)]) == 2
     assert "of another text" in capsys.readouterr().err
     file.write_text("[]")

@@ -109,6 +109,14 @@ def test_cases_survive_json_and_code():
         assert Draft.of(case).case().document() == case.document()
 
 
+@pytest.mark.parametrize("user", [2, -1])
+def test_a_misreport_of_nobody_is_refused(user):
+    false = [{"user": user, "demands": [["1"]], "eligible": None}]
+    document = Case(Instance([[1], [2]], [[1]])).document() | {"misreport": false}
+    with pytest.raises(InstanceError, match=rf"names the users \({user},\), but there are 2 from 0 on"):
+        parse_case(document)
+
+
 def test_a_misreport_is_reported():
     wang = example("wang-fig2").instance
     misreport = Misreport((1,), (((Fraction(1), Fraction(1)),),), ((True, False),))
