@@ -37,10 +37,13 @@ def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
 
     Arrays of (columns,), (rows, columns) and (rows,) hold Fractions where `exact`, else floats; a matrix of floats may be sparse.
     """
-    _check_highspy()
+    try:  # now, and not with this module: a broken one must not take the rest with it
+        import highspy  # noqa: F401
+    except Exception as error:  # whatever its import raises
+        raise NotInstalled(f"a linear program needs highspy, which cannot be imported: {fault(error)}") from None
     from fairalloc.solvers.backends.highs_session import basic_columns, solved_lp
 
-    floats = sp.csc_array(matrix if sp.issparse(matrix) else np.asarray(matrix, dtype=float))
+    floats = sp.csc_array(matrix, dtype=float)
     most, least = np.full(floats.shape[1], np.inf), np.full(floats.shape[0], -np.inf)
     highs = None
     with suppress(RuntimeError):  # HiGHS refuses large coefficients
@@ -73,14 +76,6 @@ def maximum_over_optima(cost: Sequence[Fraction], item: Mechanism, answer: Alloc
         rows.append(([-rate[n] for n in arcs.user], -sum(worth, Fraction(0))))
     matrix, sides = (np.array(part, dtype=object) for part in zip(*rows, strict=True))
     return maximum(np.array(cost, dtype=object), matrix, sides, True)
-
-
-def _check_highspy() -> None:
-    """It is imported when it is needed: a broken one must not take the rest with it."""
-    try:
-        import highspy  # noqa: F401
-    except Exception as error:  # whatever its import raises
-        raise NotInstalled(f"a linear program needs highspy, which cannot be imported: {fault(error)}") from None
 
 
 def _exactly(cost: Any, matrix: Any, sides: Any, basic: Sequence[int]) -> Optimum | None:

@@ -22,8 +22,8 @@ from statistics import median
 from typing import Any
 
 from fairalloc.analysis.plots import measured, panels
+from fairalloc.analysis.plots.measured import data_profiles, performance_profiles
 from fairalloc.analysis.plots.panels import Panel
-from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
 from fairalloc.benchmarks import metrics
 from fairalloc.benchmarks.accuracy import losses, reached
 from fairalloc.benchmarks.growth import medians_by_decade

@@ -78,7 +78,7 @@ class RemotePool:
         except TimeoutError:
             raise FairallocError(f"the scheduler at {self.address!r} has no workers") from None
         here = installed()
-        for worker, there in self._client.run(_told, on_error="return").items():
+        for worker, there in self._client.run(installed, on_error="return").items():
             what = f"the worker {worker} of {self.address!r}"
             if isinstance(there, BaseException):
                 raise FairallocError(f"{what} is refused, because it cannot import this fairalloc {here['fairalloc']}: {there}")
@@ -149,10 +149,6 @@ def _result(future: Any) -> Document | NoAnswer:
 
 
 # ---- on a worker ----------------------------------------------------------------------------------------------------
-
-
-def _told() -> Document:
-    return installed()
 
 
 def _answer(handler: str, given: str) -> str:

@@ -8,7 +8,6 @@ its max_tasks. Every kind first checks that x is feasible.
 """
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -22,6 +21,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models import errors
 from fairalloc.models.arguments import checked
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
+from fairalloc.models.files.jsonio import named_values
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import exact_text, rational
 from fairalloc.models.tables import Grid
@@ -57,7 +57,8 @@ class Certificate(ABC):
         `mechanism` is the own mechanism whose id the certificate has. NotApplicable where it is not defined there, as where it
         knows no groups.
         """
-        item = mechanism or _named(self.mechanism)
+        name, *parameters = self.mechanism.split() or [""]
+        item = mechanism or find_mechanism(name, **named_values(parameters, f"a parameter of {name}"))
         item.check_groups(instance)
         try:
             require(f"{self.mechanism} ".startswith(f"{item.id} ") or mechanism is None, f"it is not of {item.id!r}")
@@ -88,17 +89,6 @@ class Certificate(ABC):
 
     def __str__(self) -> str:
         return f"{self.mechanism}: {self.claim}" + (f"; {self.about}" if self.about else "")
-
-
-def _named(text: str) -> Mechanism:
-    """The mechanism of an id with its parameters."""
-    name, *given = text.split() or [""]
-    parameters: dict[str, Any] = {}
-    for key, _, value in (part.partition("=") for part in given):
-        parameters[key] = value
-        with suppress(ValueError):
-            parameters[key] = float(value)
-    return find_mechanism(name, **parameters)
 
 
 def require(condition: bool, fault: str) -> None:

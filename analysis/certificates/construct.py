@@ -137,7 +137,6 @@ def _in_time(
 def _certified(
     item: Mechanism, home: Instance, given: Allocation | None, tolerance: float, limits: Limits
 ) -> Certificate | NotCertified:
-    """A verified certificate, or why there is none."""
     item = without_floors(item.kept(home))
     if given is not None and not infeasibility(given) <= tolerance:
         return NotCertified(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")
@@ -175,16 +174,17 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
         raise Refuted(whole if item.integer else "the method 'exact' does not compute this mechanism")
     rule, domain = found
     solution = solve_exactly(rule, domain, limits)
+    name = " ".join([item.id, *(f"{key}={value}" for key, value in item.parameters.items())])  # as at an end of alpha-fair
     x = solution.x if given is None or given.x_exact is None else given.x_exact
     made: Certificate
     if isinstance(solution.proof, ExactProgram):
-        made = ProgramCertificate(_name(item), x, exact_arcs(home).tasks(x), solution.proof)
+        made = ProgramCertificate(name, x, exact_arcs(home).tasks(x), solution.proof)
     elif isinstance(rule, NestedMaxMin):
         borrowed = int(rule.compared == "borrowed" and any(rule.first(domain).floor))
         rounds = cast(tuple[ExactNestedRound, ...], solution.proof[: 1 if isinstance(item, MaxMin) else None])
-        made = NestedCertificate(_name(item), x, borrowed, rounds)
+        made = NestedCertificate(name, x, borrowed, rounds)
     else:
-        made = LeximinCertificate(_name(item), x, cast(tuple[ExactRound, ...], solution.proof))
+        made = LeximinCertificate(name, x, cast(tuple[ExactRound, ...], solution.proof))
     if given is None:
         return made
     unique = not isinstance(item, MaxMin | Utilitarian) or isinstance(item, Uniform)
@@ -205,11 +205,6 @@ def _filled(item: Mechanism, home: Instance, given: Allocation | None, tolerance
     if given.x_exact is not None:
         return replace(made, x=given.x_exact, tasks=arcs.tasks(given.x_exact))
     return _near_tasks(made, given, tolerance)
-
-
-def _name(item: Mechanism) -> str:
-    """Its id, at an end of alpha-fair with the parameters."""
-    return " ".join([item.id, *(f"{name}={value}" for name, value in item.parameters.items())])
 
 
 def _is_unique(certificate: ProgramCertificate, instance: Instance) -> bool:

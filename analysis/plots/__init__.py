@@ -9,8 +9,7 @@ from typing import Any
 
 from fairalloc.analysis.plots.bars import allocation, dominant_shares
 from fairalloc.analysis.plots.maps import eligibility, prices
-from fairalloc.analysis.plots.measured import front, memory
-from fairalloc.analysis.plots.profiles import data_profiles, performance_profiles
+from fairalloc.analysis.plots.measured import data_profiles, front, memory, performance_profiles
 from fairalloc.analysis.plots.progress import convergence, rounds
 from fairalloc.analysis.plots.sets import feasible_region, solution_set
 from fairalloc.analysis.plots.tradeoff import frontier, server_shares, sweep

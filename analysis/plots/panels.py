@@ -1,14 +1,15 @@
 """Panels: the parts of a figure whose lines have one style and one legend together, on a page or in a file."""
 
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.profiles import svg_element, svg_text
 from fairalloc.models.errors import InstanceError, callers
 from fairalloc.models.files.writing import write_file
 
@@ -20,6 +21,12 @@ WIDTH, HEIGHT = 4.0, 3.1
 
 ENDINGS: Mapping[str, Mapping[str, Any]] = {".svg": {}, ".png": {}, ".pdf": {"CreationDate": None}}
 """For each ending of a file what leaves the date out."""
+
+_SVG = {"svg.hashsalt": "fairalloc", "svg.fonttype": "none"}  # the same figure is the same bytes, with text as text
+_HINT = "hint: "
+
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML document may hold."""
 
 
 @dataclass(frozen=True)
@@ -103,3 +110,34 @@ def _draw(panel: Panel, ax: Any) -> None:
     if panel.title:
         (title,) = style.fitted([panel.title], WIDTH - 0.4, style.LABEL)
         ax.set_title(title, fontsize=style.LABEL)
+
+
+def hint(text: str) -> str:
+    """The id of what is drawn from which `svg_text` makes the text that a browser shows where one points at it."""
+    return _HINT + text
+
+
+def svg_text(figure: "Figure") -> str:
+    """A figure as an SVG document, the same text for the same figure, with hints as title elements."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    file, canvas, dpi = io.StringIO(), figure.canvas, figure.dpi
+    try:
+        with matplotlib.rc_context(_SVG):  # not savefig, which draws twice: once for the layout
+            FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None, "Creator": None})
+    finally:
+        figure.set_canvas(canvas)
+        figure.set_dpi(dpi)
+    svg = _NO_XML.sub("\ufffd", file.getvalue())
+    for name, place in re.findall(r'<clipPath id="(\w+)">(.*?)</clipPath>', svg, re.DOTALL):  # named by what is printed
+        svg = svg.replace(name, f"p{sha256(place.encode()).hexdigest()[:10]}")
+    svg = re.sub(rf'<g id="{_HINT}([^"]*)">', r"<g><title>\1</title>", svg)
+    return re.sub(r'<g id="[^"]*">', "<g>", svg)
+
+
+def svg_element(figure: "Figure") -> str:
+    """The bare svg element of a figure: in HTML it needs no declarations, which would name outside addresses."""
+    svg = svg_text(figure)
+    element = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    return re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", element)

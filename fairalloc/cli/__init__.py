@@ -29,8 +29,7 @@ from fairalloc.sigint import INTERRUPTED, raise_again
 
 COMMANDS = {
     "solve": "solve",
-    **dict.fromkeys(("explain", "sensitivity", "show"), "explain"),
-    "explore": "explore",
+    **dict.fromkeys(("explain", "sensitivity", "show", "explore"), "explain"),
     **dict.fromkeys(("check", "certify", "verify"), "judge"),
     **dict.fromkeys(("export", "model"), "export"),
     **dict.fromkeys(("bench", "data"), "bench"),

@@ -1,4 +1,4 @@
-"""The commands `explain`, `sensitivity` and `show`: why everybody gets what they get, what would change it, what is given."""
+"""The commands `explain`, `sensitivity`, `show`, `explore`: why everybody gets what they get, and what would change it."""
 
 import argparse
 import json
@@ -6,15 +6,22 @@ import time
 from typing import Any
 
 from fairalloc.analysis import explain, sensitivity
+from fairalloc.analysis.compare import compare
 from fairalloc.analysis.explanations.peers import compared_with_peer
+from fairalloc.analysis.explorer import explorer_page
 from fairalloc.cli import arguments
-from fairalloc.cli.output import emit
-from fairalloc.formulations import Mechanism
+from fairalloc.cli.output import emit, written
+from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models import Allocation, Instance, NotApplicable, UnknownName, show
 from fairalloc.models.errors import no_such
 from fairalloc.models.examples.schedulers import PEERS
+from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable
 from fairalloc.solvers import solve
+
+MECHANISMS = ("uniform", "drfh", "tsf", "nb", "ps-dsf")
+ALPHAS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
+PROPERTIES = ("feasibility", "pareto", "envy-freeness", "sharing-incentive", "bottleneck-fairness")
 
 
 def add_commands(commands: Any) -> None:
@@ -50,6 +57,16 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--head", type=int, default=20, metavar="N", help="rows of each table, default 20; json has all")
     command.add_argument("--format", default="text", choices=["text", "json"])
     command.set_defaults(run=_show)
+
+    command = commands.add_parser("explore", help="mechanisms compared on one page: shares, prices, properties")
+    arguments.add_instance(command)
+    usual = f"{', '.join(MECHANISMS)}, and alpha-pf-vds with a slider for alpha"
+    arguments.add_mechanism(command, otherwise=usual, several=True)
+    command.add_argument("--property", action="append", metavar="ID", help=f"(repeatable) default: {', '.join(PROPERTIES)}")
+    arguments.add_accuracy(command)
+    arguments.add_time_limit(command, "each answer, and each property of it; default: 60s", 60.0)
+    command.add_argument("--output", "-o", type=arguments.a_path, metavar="FILE.html", help="default: standard output")
+    command.set_defaults(run=_explore)
 
 
 def _answer(options: argparse.Namespace, item: Mechanism, instance: Instance) -> tuple[Allocation, float | None]:
@@ -94,3 +111,16 @@ def _sensitivity(options: argparse.Namespace) -> int:
 def _show(options: argparse.Namespace) -> None:
     overview = show(arguments.instance_given(options), options.head)
     emit(json.dumps(overview.to_dict(), indent=1, allow_nan=False) + "\n" if options.format == "json" else f"{overview}\n")
+
+
+def _explore(options: argparse.Namespace) -> None:
+    instance = arguments.instance_given(options)
+    named = list(map(arguments.mechanism_named, options.mechanism or MECHANISMS))
+    if options.output is not None:
+        check_writable(options.output)  # now, and not after the answers
+    slider = [] if options.mechanism else [mechanism("alpha-pf-vds", alpha=alpha) for alpha in ALPHAS]
+    limits = {"accuracy": options.accuracy, "time_limit": options.time_limit}
+    found = compare(instance, [*named, *slider], properties=options.property or PROPERTIES, **limits)
+    written(explorer_page(found), options.output)
+    if options.output is not None:
+        emit(printable(f"page: {options.output}\n"))

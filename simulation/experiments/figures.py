@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.panels import Panel
-from fairalloc.analysis.plots.profiles import hint
+from fairalloc.analysis.plots.panels import Panel, hint
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.experiment import Measured
 from fairalloc.simulation.experiments.trial import Columns

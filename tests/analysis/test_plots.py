@@ -12,7 +12,7 @@ from tolerances import EXACT, ROUNDING
 import fairalloc as fa
 from fairalloc.analysis.feasible_set import feasible_vertices
 from fairalloc.analysis.plots import style
-from fairalloc.analysis.plots.profiles import svg_text
+from fairalloc.analysis.plots.panels import svg_text
 from fairalloc.analysis.tradeoff import TradeOff, tradeoff
 from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.examples import generators

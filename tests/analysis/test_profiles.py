@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fairalloc.analysis.plots.profiles import performance_profiles, steps, svg_element
+from fairalloc.analysis.plots.measured import performance_profiles, steps
+from fairalloc.analysis.plots.panels import svg_element
 
 PANELS = {"a <mechanism>": {"one": [1.0, 4.0, np.inf], "two": [1.0, 2.0, 1.0]}, "nobody": {"one": [np.inf]}}
 

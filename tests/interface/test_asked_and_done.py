@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fairalloc as fa
-from fairalloc.cli import explore as cli_explore
+from fairalloc.cli import explain as cli_explore
 from fairalloc.cli import main
 from fairalloc.runs import objects
 
