@@ -6,15 +6,13 @@
 3. What a little more or less of each capacity does, for rules whose tasks are unique.
 """
 
-from fairalloc.analysis.explanations.budgets import explain_budgets
-from fairalloc.analysis.explanations.complaints import explain_complaints
 from fairalloc.analysis.explanations.duals import explain_duals
 from fairalloc.analysis.explanations.effects import explain_effects
 from fairalloc.analysis.explanations.explanation import Explanation, Subject
 from fairalloc.analysis.explanations.groups import explain_groups
-from fairalloc.analysis.explanations.programs import explain_program
+from fairalloc.analysis.explanations.programs import explain_budgets, explain_program
 from fairalloc.analysis.explanations.rounds import REFUSED, explain_rounds, refused
-from fairalloc.analysis.explanations.servers import explain_servers
+from fairalloc.analysis.explanations.servers import explain_complaints, explain_servers
 from fairalloc.analysis.properties.checks import home_of
 from fairalloc.formulations import Mechanism, mechanism_of
 from fairalloc.formulations.alpha_fair import AlphaFair

@@ -1,9 +1,15 @@
-r"""Why a linear program gives what it gives: mmf, drfh-lp, utilitarian, uniform, by a dual solution.
+r"""Why a program gives what it gives, by prices: mmf, drfh-lp, utilitarian, uniform; and nb and alpha-fair, by budgets.
 
 1. The dual solution: from a certificate in rationals on at most EXACT arcs, else from the allocation's prices.
 2. By weak duality a capacity with price p that is larger by the part d raises the value by at most p d.
 3. A task of user n is worth c_n to the value and costs q_n >= c_n where it is cheapest, or z_n less where its limit binds; tasks
    run only where the two are equal. In max-min programs only users with c_n > 0 bound the value.
+
+For nb and alpha-fair (common/duality_gap.py; for nb also analysis/market.py):
+
+1. Prices p that prove the allocation optimal: at them each user's cheapest task costs q_n, its marginal utility a_n or less.
+2. nb: user n has the budget w_n and buys w_n / q_n tasks. alpha-fair: a_n is the derivative of its term, it spends a_n u_n.
+3. A user runs only where a task costs least; a resource with a price is sold out.
 """
 
 from collections.abc import Sequence
@@ -17,9 +23,14 @@ from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Cos
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
 from fairalloc.formulations.alpha_family import LargestSum
+from fairalloc.formulations.common.duality_gap import first_order_gain, reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
+from fairalloc.models.numbers import Floats
+
+ENOUGH, SMALL = 1e-9, 5_000
+"""Above this gain, a linear program looks for better prices than the allocation's on instances of up to so many arcs."""
 
 
 @dataclass(frozen=True)
@@ -140,3 +151,57 @@ def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any
         own = {"user": instance.users[n], "server": server, "tasks": tasks, "held_by": full, "part": part}
         result.append(Sentence(f"on {server}, {tasks_of(tasks)}: {what} is full", "server", known.source, own))
     return result
+
+
+# ---- budgets --------------------------------------------------------------------------------------------------------
+
+
+def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
+    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
+    if np.any(subject.allocation.tasks <= 0):
+        raise refused(subject, "a user has no task")
+    marginal = subject.item.marginal(subject.allocation)
+    assert marginal is not None
+    prices, residual = _best_prices(subject, marginal)
+    if not residual <= REFUSED:
+        raise refused(subject, f"no known prices prove it: they leave a gain of {residual:.2g} open")
+    costs = Costs(subject.domain, cleaned(subject.domain, subject.allocation.x), False)
+    priced = costs.priced(prices)
+    below = np.flatnonzero(subject.allocation.tasks < subject.instance.max_tasks * (1.0 - max(AT_LIMIT, residual))).tolist()
+    if below and not priced:
+        raise refused(subject, f"user {subject.instance.users[below[0]]!r} could run more: nothing with a price is full")
+    text = "Nothing is sold out: limits alone hold users back, and everything is free."
+    if priced:
+        text = f"Sold out, with the prices of the whole capacity: {joined(map(str, priced))}. Everything else is free."
+    sentences = [Sentence(text, "prices", "prices", {"prices": [p.facts for p in priced]})]
+    for n in subject.users:
+        sentences += _of_buyer(subject, prices, float((marginal * subject.allocation.tasks)[n]), costs, n)
+    return proved_by("prices", residual), sentences
+
+
+def _best_prices(subject: Subject, marginal: Floats) -> tuple[list[float], float]:
+    """Prices (K R,) that prove most, at which who is below its limit spends its marginal utility, and what they leave open."""
+    allocation, instance = subject.allocation, subject.instance
+    known = [] if allocation.prices is None else [np.maximum(allocation.prices, 0.0)]
+    gains = [first_order_gain(allocation, marginal, p) for p in known]
+    if instance.A <= SMALL and not min(gains, default=np.inf) <= ENOUGH:
+        known.append(reference_prices(allocation, marginal, np.inf if subject.left is None else subject.left))
+        gains.append(first_order_gain(allocation, marginal, known[-1]))
+    if not known:
+        raise refused(subject, "it has no prices that prove it; solve again by a method that gives prices")
+    best = int(np.argmin(gains))
+    p = known[best].ravel()
+    return (p * scaled(instance, p, allocation.tasks, marginal)).tolist(), gains[best]
+
+
+def _of_buyer(subject: Subject, prices: list[float], budget: float, costs: Costs, n: int) -> list[Sentence]:
+    instance, tasks = subject.instance, float(costs.tasks(n))
+    least = float(min(costs.cost(a, prices) for a in costs.arcs_of(n)))
+    limited = tasks >= float(instance.max_tasks[n]) * (1.0 - AT_LIMIT)
+    facts = {"user": instance.users[n], "tasks": tasks, "budget": budget, "cheapest": least, "limited": limited}
+    user = f"{instance.users[n]} has the budget {said(budget)}"
+    if limited and least * tasks <= budget * (1.0 + SAME):
+        text = f"{user}, runs all that it asked for, {tasks_of(tasks)} at the cost {said(least * tasks)}, and keeps the rest: "
+        return [Sentence(f"{text}no single capacity, made larger, gives it more tasks.", "user", "prices", facts)]
+    text = f"{user} and a task costs it {said(least)} where it is cheapest, so it buys {said(tasks)}."
+    return [Sentence(text, "user", "prices", facts), *costs.on_servers(n, prices, "prices", {})]
