@@ -165,8 +165,6 @@ def _steps(column: int, inner: Sequence[str]) -> str:
 
 
 class _Answer:
-    """The cells of one answer."""
-
     def __init__(self, one: Allocation, coloured: Sequence[int]) -> None:
         self.one, self.tasks, self.shares = one, one.shown_tasks, without_rounding(dominant_share(one))
         shown = aggregate_allocation(one) if one.instance.K > SERVERS else one

@@ -181,9 +181,10 @@ class Holdings:
         return result
 
     def _packed(self, rows: Any, bundles: Any) -> Any:
-        """(M,) the most tasks of the variants `rows` that bundles (M, R) can run."""
+        """(M,) the most tasks of the variants `rows` that bundles (M, R) can run; 0 where an entry of a bundle is negative."""
         if len(rows) == 1:
-            return _alone(rows[0], bundles)
+            taken = rows[0] > 0
+            return np.maximum((bundles[:, taken] / rows[0][taken]).min(axis=1), 0)
         return np.array([self._best(rows, bundle) for bundle in bundles], dtype=self.x.dtype)
 
     def _best(self, rows: Any, bundle: Any) -> Any:
@@ -206,9 +207,3 @@ def ratio(part: Any, whole: Any) -> Any:
     if part.dtype == object:
         out[out == 0] = Fraction(0)
     return np.divide(part, whole, out=out, where=whole > 0)
-
-
-def _alone(row: Any, bundles: Any) -> Any:
-    """(M,) tasks of one demand vector that bundles (M, R) can run; 0 where an entry of a bundle is negative."""
-    taken = row > 0
-    return np.maximum((bundles[:, taken] / row[taken]).min(axis=1), 0)

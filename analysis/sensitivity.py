@@ -122,7 +122,6 @@ class Sensitivity:
 
 
 def _written(side: Floats, error: Floats) -> list[str]:
-    """Derivatives without the digits that differences do not tell."""
     each = zip(side.tolist(), error.tolist(), strict=True)
     return [f"{rounded(v, e):.{DIGITS}g}" if np.isfinite(v) else "not known" for v, e in each]
 
@@ -178,8 +177,6 @@ def _written_for(item: Mechanism, allocation: Allocation) -> Mechanism:
 
 
 class _Work:
-    """The derivatives as far as they are known."""
-
     def __init__(self, allocation: Allocation, item: Mechanism, deadline: float) -> None:
         self.allocation, self.item, self.deadline = allocation, _written_for(item, allocation), deadline
         self.rounded = isinstance(item, Leximin) and item.exact_share is None
@@ -244,6 +241,5 @@ class _Work:
             raise NotApplicable("the active set is regular neither at the allocation nor next to it")
 
     def _note(self, i: int, r: int, reason: str) -> None:
-        """Keep the first reason why something is not known."""
         where = f"{self.instance.resources[r]} on {self.instance.servers[i]}"
         self.reason = self.reason or f"{where}: {reason}"

@@ -135,7 +135,6 @@ class RemotePool:
                 raise FairallocError(f"no worker of the scheduler at {self.address!r} is left")
 
     def _present(self) -> set[str]:
-        """The addresses of the workers that there are now."""
         return set(self._client.scheduler_info(n_workers=-1)["workers"])
 
 

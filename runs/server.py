@@ -81,7 +81,6 @@ def _end_descendants() -> None:
 
 
 def _children() -> list[int]:
-    """The processes whose parent this one is."""
     found, own = [], str(os.getpid())
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has ended
@@ -280,7 +279,6 @@ def _end(pid: int) -> None:
 
 
 def _post_mortem(status: int, log: IO[bytes]) -> Document:
-    """Why a child ended without a word."""
     said = last_line(log)
     log.seek(0)
     if any(word.encode() in log.read() for word in _NO_MEMORY):

@@ -51,7 +51,6 @@ def _of_groups(subject: Subject) -> Iterator[Sentence]:
 
 
 def _of_quota(guarantee: float, asked: float, share: float) -> str:
-    """What is said of a guarantee."""
     if not guarantee:
         return ""
     if asked < guarantee * (1.0 - FULL):

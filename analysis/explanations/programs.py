@@ -94,7 +94,6 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
 
 
 def _value(subject: Subject) -> str:
-    """The words for the value of a program."""
     if isinstance(subject.item, MaxMin):
         return f"the least {by_weight(subject.item, subject.domain) or 'share'}"
     return f"the sum of {'shares' if isinstance(subject.item, LargestSum) else 'weighted tasks'}"

@@ -198,7 +198,6 @@ def _of_round(rounds: Rounds, ks: list[int]) -> Sentence:
 
 
 def _of_user(rounds: Rounds, n: int, k: int) -> list[Sentence]:
-    """What the user runs and why it stops."""
     layer, costs = rounds.layers[k], rounds.costs
     user, tasks = costs.instance.users[n], costs.tasks(n)
     share, limited = rounds.rate[n] * tasks, n in layer.limited

@@ -62,7 +62,6 @@ def _visible(points: Sequence[tuple[float, float]]) -> Floats:
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The points that no other beats, by time."""
     found: list[tuple[float, float]] = []
     for seconds, residual in sorted(points):
         if not found or residual < found[-1][1]:

@@ -54,7 +54,6 @@ def legend(order: Sequence[str], panels: Sequence[Panel]) -> list[tuple[str, str
 
 @cache
 def _swatch(k: int) -> str:
-    """The line number k, small."""
     figure = style.new_figure(0.5, 0.16)
     figure.set_layout_engine("none")
     ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))

@@ -135,7 +135,6 @@ def rounds(item: Allocation, ax: "Axes | None" = None, *, mechanism: Leximin | N
 
 
 def _bars(ax: "Axes", share: Floats, number: NDArray[np.intp]) -> list[Any]:
-    """A bar for each user, in the style of its round."""
     rows = [np.flatnonzero(number == t) for t in range(number[-1] + 1)]
     return [ax.bar(here, share[here], 1.0, **style.area(t)) for t, here in enumerate(rows)]
 

@@ -128,7 +128,6 @@ def _coordinates(ax: Any, labels: Sequence[str], most: Floats) -> None:
 
 
 def _region(ax: Any, vertices: Floats) -> Any:
-    """The polygon, or the facets of the polytope."""
     from scipy.spatial import ConvexHull
 
     look = {"facecolor": style.COLOURS[5], "edgecolor": style.COLOURS[0]}
@@ -160,7 +159,6 @@ def _around(places: Floats) -> Floats:
 
 
 def _bounds(ax: Any, d: Requests, resources: Sequence[str]) -> list[Any]:
-    """The line of each resource, as far as it is in the unit square."""
     t, handles = np.linspace(0, 1, 201), []
     for j, (a, b) in [(j, pair) for j, pair in enumerate(d.matrix().T) if any(pair)]:
         line = np.column_stack([t, (1 - a * t) / b] if b > 0 else [np.full(201, 1 / a), t])
@@ -203,7 +201,6 @@ def _level_surface(ax: Any, d: Requests, level: float) -> Any:
 
 
 def _solutions(ax: Any, home: Instance, d: Requests) -> Any:
-    """Every piece: a point, a segment, or the outline of a polygon."""
     look = {"color": "k", "linewidth": 3, "marker": "o", "markersize": 5, "zorder": 4, "label": "no justified complaints"}
     handles = []
     for piece in all_answers(home, "njc").pieces:

@@ -51,14 +51,16 @@ def sweep(item: TradeOff, quantity: str | Mapping[str, Sequence[float]] = "utili
     _require_few(len(lines), f"the sweep has {len(lines)} lines")
     ax = style.one_axes_beside(ax, 5.0, list(lines)) if len(lines) > 1 else style.one_axes(ax, 5.4, 3.6)
     order = np.argsort(item.alphas, kind="stable")
-    at = _places(np.array(item.alphas))[order]
+    alphas = np.array(item.alphas)[order]
+    far = 3.0 * np.max(alphas, where=np.isfinite(alphas), initial=1.0)  # where inf stands
+    at = np.where(np.isinf(alphas), far, alphas)
     handles = [ax.plot(at, values[order], label=name, **style.line(k))[0] for k, (name, values) in enumerate(lines.items())]
     style.tidy(ax, x=r"$\alpha$", y=QUANTITIES[quantity] if isinstance(quantity, str) else "")
     ax.set_xscale("log")
     style.steady(ax)
     if len(lines) > 1:
         style.legend(ax, handles, list(lines))
-    _alpha_ticks(ax, at, np.array(item.alphas)[order])
+    _alpha_ticks(ax, at, alphas)
     return ax
 
 
@@ -90,13 +92,7 @@ def _own(item: TradeOff, name: Any, values: Any) -> Floats:
     return result
 
 
-def _places(alphas: Floats) -> Floats:
-    """The places of the alphas; inf stands three times as far as the largest other one."""
-    return np.where(np.isinf(alphas), 3.0 * np.max(alphas, where=np.isfinite(alphas), initial=1.0), alphas)
-
-
 def _alpha_ticks(ax: "Axes", at: Floats, alphas: NDArray[Any]) -> None:
-    """A tick for each alpha, as long as their names do not touch."""
     from matplotlib.ticker import NullLocator
 
     ax.xaxis.set_minor_locator(NullLocator())

@@ -308,7 +308,6 @@ class _MisreportSearch:
                 yield None, allowed
 
     def _random_report(self, n: int) -> Report:
-        """A random simple misreport, sometimes two of the same user combined."""
         demands, eligible = self.reports[n][self.rng.integers(len(self.reports[n]))]
         if self.rng.random() < 0.3:
             more, others = self.reports[n][self.rng.integers(len(self.reports[n]))]
@@ -351,7 +350,6 @@ class _MisreportSearch:
     # ---- simplification
 
     def _simplified(self, reports: dict[int, Report], verdict: Verdict) -> Verdict:
-        """Step 4: the verdict of a simpler misreport that is still a violation."""
         while True:
             tried = ((simpler, self._confirmed(simpler)) for simpler in self._simpler(reports))
             reports, found = next((pair for pair in tried if pair[1] is not None), (reports, None))

@@ -80,7 +80,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _failed(error: Exception, debug: bool, options: argparse.Namespace) -> int:
-    """The exit code of an error, which is said."""
     refused = _refusal(error, debug, options)
     if debug and (refused is None or error.__cause__ is not None):  # the cause is in code of the caller's
         traceback.print_exc()
@@ -133,7 +132,6 @@ class Once(argparse._StoreAction):
     """An option with one value, which is not given twice: the first one would be dropped."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        """Keep the value."""
         if option_string is not None and self.dest in getattr(namespace, "_given", {}):
             raise argparse.ArgumentError(self, f"it is given twice, the second time as {values!r}, but it takes one value")
         _note(self, namespace, values, option_string)
@@ -144,7 +142,6 @@ class Each(argparse._AppendAction):
     """An option that may repeat."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        """Add the value."""
         _note(self, namespace, values, option_string)
         super().__call__(parser, namespace, values, option_string)
 

@@ -97,7 +97,6 @@ def add_parameters(command: argparse.ArgumentParser) -> None:
 
 
 def _parameter_names(typed: argparse.Namespace) -> list[str]:
-    """The parameters of the mechanisms that were typed."""
     words = typed.mechanism if isinstance(typed.mechanism, list) else [typed.mechanism]
     return [f"{name}=" for word in words or [DEFAULT] for name in mechanism_named(word).parameters]
 
@@ -206,8 +205,7 @@ def mechanism_named(name: Any) -> Mechanism:
 
 def configured(options: argparse.Namespace) -> Mechanism:
     """The mechanism of the option --mechanism with its parameters."""
-    item: Mechanism = mechanism_named(options.mechanism).configure(**named_values(options.param, "--param"))
-    return item
+    return mechanism_named(options.mechanism).configure(**named_values(options.param, "--param"))
 
 
 def method_named(name: str | None) -> Any:
@@ -227,7 +225,6 @@ def add_accuracy(command: argparse.ArgumentParser, several: str = "") -> None:
 
 
 def _accuracy(text: str) -> str | float:
-    """A word as it is, a number as a number."""
     accuracy = read_accuracy(text)
     try:
         promised(accuracy)

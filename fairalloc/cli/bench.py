@@ -176,7 +176,6 @@ def _beside(records: Path, output: Path | None = None) -> Path:
 
 
 def _newest() -> Path:
-    """The records that were written last in results/."""
     found = [file for file in Path("results").glob("*.sqlite") if file.name not in OTHERS]
     if not found:
         raise InstanceError("results/ holds no records: name a file, or make one by fairalloc bench run SUITE")
@@ -184,7 +183,6 @@ def _newest() -> Path:
 
 
 def _show(summary: Any) -> None:
-    """Print the comparison."""
     out = io.StringIO()
     benchmarks.print_summary(summary, Console(file=out, width=width(), highlight=False, force_terminal=sys.stdout.isatty()))
     emit(out.getvalue())

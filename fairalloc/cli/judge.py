@@ -4,6 +4,7 @@ import argparse
 import json
 import math
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from fairalloc.analysis import BASIC, PROPERTIES, NotCertified, Property, certify, check, parse_certificate
@@ -55,23 +56,20 @@ def _once(*names: str | None) -> None:
         raise InstanceError("standard input holds one document, but - is given twice")
 
 
-def _own_mechanism(options: argparse.Namespace, given: Any) -> Mechanism | None:
-    """The mechanism that was asked for, else the one that the allocation's document names, which loads no file."""
+def _own_mechanism(options: argparse.Namespace, given: Any, asked: Sequence[str] = ()) -> Mechanism | None:
+    """The mechanism that was asked for, else the one that the allocation's document names, which loads no file.
+
+    None where it names none, or one that is not known here, and the properties that are asked for need none.
+    """
     if options.mechanism:
         return arguments.mechanism_named(options.mechanism)
     name = given.get("mechanism") if isinstance(given, dict) else None
     try:
         return find_mechanism(name) if name else None
     except UnknownName as error:
+        if isinstance(name, str) and asked and all(is_in_file(word) or word in PROPERTIES for word in asked):
+            return None
         raise UnknownName(f"{error}; one of your own is named by -m FILE.py:NAME") from None
-
-
-def _needs_no_mechanism(options: argparse.Namespace, given: Any) -> bool:
-    """Whether the allocation is of a mechanism of somebody's own, and the properties that are asked for need none."""
-    name = given.get("mechanism") if isinstance(given, dict) else None
-    is_unknown = isinstance(name, str) and bool(name) and name not in arguments.mechanism_names()
-    asked = options.property or []
-    return bool(not options.mechanism and asked and is_unknown and all(is_in_file(p) or p in PROPERTIES for p in asked))
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -79,7 +77,7 @@ def _check(options: argparse.Namespace) -> int:
     end = time.perf_counter() + checked_limit(options.time_limit)
     instance = arguments.instance_given(options)
     given = arguments.document(options.allocation)
-    own = None if _needs_no_mechanism(options, given) else _own_mechanism(options, given)
+    own = _own_mechanism(options, given, options.property or ())
     instance = own.home(instance) if own else instance
     allocation = parse_allocation(given, instance)
     if own and own.id == allocation.mechanism:

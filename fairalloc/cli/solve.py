@@ -70,7 +70,6 @@ def add_commands(commands: Any) -> None:
 
 
 def _option_names(typed: argparse.Namespace) -> list[str]:
-    """The options of the method that was typed, and of the judge."""
     own = options_of(typed.method, "mid") if typed.method in METHODS else ()
     return [*(f"{option.name}=" for option in own), *(f"judge.{option.name}=" for option in options_of("judge"))]
 
@@ -221,7 +220,6 @@ def _with_reason(result: Any) -> Any:
 
 
 def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
-    """A row for each user and server that it may use."""
     yield csv_text([["instance", "mechanism", "method", "user", "server", "tasks", "error"]])
     for result in map(_with_reason, results):
         if isinstance(result, Refused):
@@ -283,7 +281,6 @@ def _printed(result: Allocation) -> list[str]:
 
 
 def _judged(result: Allocation) -> list[str]:
-    """What it attains, and how far it is from the definition."""
     values = ", ".join(f"{k} = {value:.9g}" for k, value in result.values.items() if k != "deviation")  # K (58): JSON has it
     lines = [f"values: {values}"] if values else []
     lines.append("residuals: " + ", ".join(f"{key} {value:.1e}" for key, value in result.residuals.items()))

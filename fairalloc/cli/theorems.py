@@ -117,7 +117,6 @@ def _action(
 
 
 def _known() -> dict[str, Statement | Misprint]:
-    """All that has a page: statements and misprints."""
     return {**all_statements(), **misprints()}
 
 
@@ -400,15 +399,11 @@ def _in_files(files: Iterable[str], read: Callable[[str], Mapping[str, T]]) -> d
     return kept
 
 
-def _sentence(finding: Finding) -> str:
-    """The finding with the assumptions that are needed."""
-    needed = ", ".join(key.replace("_", " ") for key in finding.needed)
-    return finding.sentence + (f"; needs: {needed}" if needed else "")
-
-
 def _words(finding: Finding) -> str:
+    """The finding with the assumptions that are needed."""
     status = "" if finding.sentence.startswith(finding.status) else f"{finding.status}: "
-    return f"{finding.statement}: {status}{_sentence(finding)}"
+    needed = ", ".join(key.replace("_", " ") for key in finding.needed)
+    return f"{finding.statement}: {status}{finding.sentence}" + (f"; needs: {needed}" if needed else "")
 
 
 def _violates(finding: Finding) -> bool:
