@@ -15,15 +15,9 @@ from typing import cast
 
 import numpy as np
 
+from fairalloc.analysis.certificates import game_certificate
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted
 from fairalloc.analysis.certificates.dual_solutions import LeximinCertificate, NestedCertificate, ProgramCertificate
-from fairalloc.analysis.certificates.game_certificate import (
-    VISIBLE,
-    LevelsCertificate,
-    PricesCertificate,
-    ResidualCertificate,
-    residual_proof,
-)
 from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
 from fairalloc.analysis.certificates.pool import FillingCertificate, JustifiedCertificate, justified
 from fairalloc.analysis.properties.checks import TOLERANCE, home_of
@@ -276,9 +270,9 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
     tasks = exact_arcs(domain).tasks(x)
     made: Certificate
     if domain.single_variant:
-        made = LevelsCertificate(item.id, x, tasks, cast(Rationals, proof))
+        made = game_certificate.LevelsCertificate(item.id, x, tasks, cast(Rationals, proof))
     else:
-        made = PricesCertificate(item.id, x, tasks, cast(tuple[ExactLayer, ...], proof))
+        made = game_certificate.PricesCertificate(item.id, x, tasks, cast(tuple[ExactLayer, ...], proof))
     return made if given.x_exact is not None else _near_tasks(made, given, tolerance, " with its pattern")
 
 
@@ -295,13 +289,13 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
     near = game.shrunk(np.maximum(given.x, 0.0))
     alpha = tuple(Fraction(0) if v == np.inf else Fraction(str(v)) for v in game.alpha.tolist())
     A, B = (tuple(Fraction(str(v)) for v in values.tolist()) for values in (game.A, game.B))
-    made: list[ResidualCertificate] = []
+    made: list[game_certificate.ResidualCertificate] = []
     for hint in game.prices(near, given.prices):
-        seen = game.finite[:, None] & (game.parts(hint) > 10 * float(VISIBLE))
+        seen = game.finite[:, None] & (game.parts(hint) > 10 * float(game_certificate.VISIBLE))
         kappa = tuple(map(Fraction, np.where(seen, hint, 0.0).ravel().tolist()))
         with suppress(Refuted):
-            proof = residual_proof(given.instance, x, alpha, A, B, kappa)
-            made.append(ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, *proof))
+            proof = game_certificate.residual_proof(given.instance, x, alpha, A, B, kappa)
+            made.append(game_certificate.ResidualCertificate(item.id, x, arcs.tasks(x), alpha, A, B, kappa, *proof))
     if not made:
         raise Refuted("no known prices prove a bound")
     best = min(made, key=lambda one: one.bound)

@@ -255,27 +255,15 @@ def home_of(item: Mechanism, own: Instance) -> Instance:
     raise NotApplicable(f"the allocation has {own.K} servers, {own.R} resources and {own.A} arcs, {sizes}")
 
 
-_FUNCTIONS: Mapping[str, Check] = {
-    "feasibility": _feasibility,
-    "non-wastefulness": _non_wastefulness,
-    "pareto": _pareto,
-    "envy-freeness": fairness.envy_freeness,
-    "total-envy-freeness": fairness.total_envy_freeness,
-    "envy-up-to-one-task": fairness.envy_up_to_one_task,
-    "envy-up-to-any-task": fairness.envy_up_to_any_task,
-    "sharing-incentive": fairness.sharing_incentive,
-    "strong-sharing-incentive": fairness.strong_sharing_incentive,
-    "weak-sharing-incentive": fairness.weak_sharing_incentive,
-    "bottleneck-fairness": fairness.bottleneck_fairness,
-    "server-bottleneck-fairness": fairness.server_bottleneck_fairness,
-    "global-bottleneck-fairness": fairness.global_bottleneck_fairness,
-    "single-resource-fairness": fairness.single_resource_fairness,
-    "single-server-reduction": fairness.single_server_reduction,
-    "group-sharing-incentive": group_fairness.group_sharing_incentive,
-    "sibling-envy-freeness": group_fairness.sibling_envy_freeness,
-    "hierarchical-share-guarantee": group_fairness.hierarchical_share_guarantee,
-}
-_OURS = {name: Property(name, function) for name, function in _FUNCTIONS.items()}
+_FUNCTIONS: list[Check] = [_feasibility, _non_wastefulness, _pareto]
+_FUNCTIONS += [fairness.envy_freeness, fairness.total_envy_freeness, fairness.envy_up_to_one_task, fairness.envy_up_to_any_task]
+_FUNCTIONS += [fairness.sharing_incentive, fairness.strong_sharing_incentive, fairness.weak_sharing_incentive]
+_FUNCTIONS += [fairness.bottleneck_fairness, fairness.server_bottleneck_fairness, fairness.global_bottleneck_fairness]
+_FUNCTIONS += [fairness.single_resource_fairness, fairness.single_server_reduction]
+_FUNCTIONS += [group_fairness.group_sharing_incentive, group_fairness.sibling_envy_freeness]
+_FUNCTIONS += [group_fairness.hierarchical_share_guarantee]
+_NAMED = {function.__name__.strip("_").replace("_", "-"): function for function in _FUNCTIONS}
+_OURS = {name: Property(name, function) for name, function in _NAMED.items()}
 PROPERTIES: Registry[Property] = Registry(
     "property", "fairalloc.properties", lambda: _OURS, as_property, lambda item: (item.name,)
 )
