@@ -46,11 +46,6 @@ class _Column:
     answers: Mapping[str, Allocation]
     parameter: str = ""
 
-    @property
-    def values(self) -> list[str]:
-        """Where the slider stands for each answer."""
-        return [f"{self.parameter} = {float(one.parameters[self.parameter]):g}" for one in self.answers.values()]
-
 
 @checked
 def explorer_page(comparison: MechanismComparison) -> str:
@@ -117,9 +112,9 @@ class _Page:
         about = next(iter(column.answers.values())).mechanism
         told = f"<p class=small>{escape(MECHANISMS[about].title)}</p>" if about in MECHANISMS else ""
         if column.parameter:
-            most, label = len(column.answers) - 1, escape(column.parameter)
+            most, name, label = len(column.answers) - 1, column.parameter, escape(column.parameter)
             told += f"<input type=range min=0 max={most} value=0 data-of={k} aria-label='{label}'>"
-            told += _steps(k, list(map(escape, column.values)))
+            told += _steps(k, [escape(f"{name} = {float(one.parameters[name]):g}") for one in column.answers.values()])
         return f"<th scope=col>{escape(column.title)}{told}</th>"
 
     def _rows(self) -> Iterator[str]:

@@ -34,8 +34,19 @@ def feasible_vertices(instance: Instance) -> Floats:
 
     for n in np.flatnonzero(instance.min_tasks)[:1]:
         raise NotApplicable(f"feasible sets are listed without floors, but user {instance.users[n]!r} has min_tasks")
-    support = _Support(instance)
-    support.unit = support.unit * [support(direction)[n] for n, direction in enumerate(np.eye(instance.N))]  # 1
+    arcs, limited = instance.arcs, np.flatnonzero(np.isfinite(instance.max_tasks))
+    tasks = arcs.owner * arcs.gamma  # of y = x / gamma
+    matrix = sp.vstack([arcs.load * arcs.gamma, tasks[limited] / instance.max_tasks[limited, None]])
+    unit = np.asarray(tasks.max(axis=1).todense()).ravel()
+
+    def support(direction: Floats) -> Floats:
+        """The support point of F in a direction, in units of tasks."""
+        best = maximum(tasks.T @ (np.maximum(direction, 0.0) / unit), matrix, np.ones(matrix.shape[0]), exact=False)
+        if best is None:
+            raise FairallocError("the feasible set was not found: HiGHS did not solve the linear program of a direction")
+        return np.where(direction < 0, 0.0, tasks @ best.z / unit)
+
+    unit = unit * [support(direction)[n] for n, direction in enumerate(np.eye(instance.N))]  # 1
     points = np.vstack([np.zeros(instance.N), np.eye(instance.N)])
     tried: set[tuple[float, ...]] = set()
     while True:  # 2, 3
@@ -47,22 +58,5 @@ def feasible_vertices(instance: Instance) -> Floats:
         if not beyond:
             break
         points = np.unique(np.vstack([points[hull.vertices], beyond]).round(12), axis=0)
-    result: Floats = points[np.sort(hull.vertices)] * support.unit
+    result: Floats = points[np.sort(hull.vertices)] * unit
     return result[np.lexsort(result.T[::-1])]
-
-
-class _Support:
-    """The support point of F in a direction, in the given units of tasks; y = x / gamma in the linear program."""
-
-    def __init__(self, instance: Instance) -> None:
-        arcs, limited = instance.arcs, np.flatnonzero(np.isfinite(instance.max_tasks))
-        self.tasks = arcs.owner * arcs.gamma
-        self.unit = np.asarray(self.tasks.max(axis=1).todense()).ravel()
-        self.matrix = sp.vstack([arcs.load * arcs.gamma, self.tasks[limited] / instance.max_tasks[limited, None]])
-
-    def __call__(self, direction: Floats) -> Floats:
-        cost = self.tasks.T @ (np.maximum(direction, 0.0) / self.unit)
-        best = maximum(cost, self.matrix, np.ones(self.matrix.shape[0]), exact=False)
-        if best is None:
-            raise FairallocError("the feasible set was not found: HiGHS did not solve the linear program of a direction")
-        return np.where(direction < 0, 0.0, self.tasks @ best.z / self.unit)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Tolerance, checked
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
-from fairalloc.models.exact.proofs import ExactLayer, ExactNestedRound, ExactProgram, ExactRound
+from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
@@ -261,18 +261,14 @@ def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float
     """The allocation's own rationals, or the exact answer that has its pattern and is near it."""
     domain = item.domain(home)
     x = given.x_exact if given.x_exact is not None else exact_levels(domain, given.x)
-    prove = levels if domain.single_variant else exact_layers
+    kind: Any = game_certificate.LevelsCertificate if domain.single_variant else game_certificate.PricesCertificate
+    prove: Any = levels if domain.single_variant else exact_layers
     proof = None if x is None else prove(domain, x)
     if x is None or proof is None:
         residual = item.residual(given)
         start = "not decided: " if residual <= tolerance else ""
         raise Refuted(f"{start}no exact levels have the pattern of the allocation, whose residual is {residual:.3g}")
-    tasks = exact_arcs(domain).tasks(x)
-    made: Certificate
-    if domain.single_variant:
-        made = game_certificate.LevelsCertificate(item.id, x, tasks, cast(Rationals, proof))
-    else:
-        made = game_certificate.PricesCertificate(item.id, x, tasks, cast(tuple[ExactLayer, ...], proof))
+    made: Certificate = kind(item.id, x, exact_arcs(domain).tasks(x), proof)
     return made if given.x_exact is not None else _near_tasks(made, given, tolerance, " with its pattern")
 
 

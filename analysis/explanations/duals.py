@@ -79,15 +79,28 @@ def explain_duals(subject: Subject) -> tuple[str, list[Sentence]]:
 
 def _solved(subject: Subject, item: Mechanism) -> list[Stage]:
     session, domain = _session(subject, item), subject.domain
+    stages: list[Stage] = []
+
+    def solve_fairness(one: Round) -> tuple[Floats, Floats, Floats | None]:
+        """As `Session.solve_fairness`, and keeps who stops in the round, and what binds."""
+        x, fairness, prices = session.solve_fairness(one)
+        y = np.where(one.active, fairness, 0.0)
+        users = np.flatnonzero(one.active & (y >= POSITIVE * y.max()))
+        rate = session.mechanism.base.rate(domain)
+        level = float((rate * (domain.arcs.owner @ np.maximum(x, 0.0)))[one.active].min())
+        arcs = np.isin(domain.arcs.user, users)
+        # what they pay, and floors and the like, which bring others tasks
+        held = [b for b in _bindings(session, domain) if np.any(b.paid[arcs] > 0) or np.any(b.paid < 0)]
+        stages.append(Stage(tuple(users.tolist()), level, held))
+        return x, fairness, prices
+
     try:
         if item.takes_rounds:
             assert isinstance(item, Edited)
-            recorder = Recorder(session, domain)
-            x, _ = solve_edited_rounds(item, domain, recorder.solve_fairness)
-            stages = recorder.stages
+            x, _ = solve_edited_rounds(item, domain, solve_fairness)
         else:
             x, _ = session.solve(None)
-            stages = [Stage(tuple(range(domain.N)), float(session.objective or 0.0), list(_bindings(session, domain)))]
+            stages.append(Stage(tuple(range(domain.N)), float(session.objective or 0.0), list(_bindings(session, domain))))
     except Stopped as stop:
         why = ": ".join(filter(None, (stop.termination, str(stop))))
         raise refused(subject, f"its model could not be solved again ({why})") from None
@@ -125,27 +138,6 @@ def _same(subject: Subject, session: Any, x: Floats) -> bool:
     value = problem.objective.value
     problem.var_dict["x"].value = x
     return bool(worst <= SAME and abs(value - best) <= SAME * abs(best))
-
-
-class Recorder:
-    """Solves edited rounds for `solve_edited_rounds` and keeps who stops in each, and what binds."""
-
-    def __init__(self, session: Any, domain: Instance) -> None:
-        self.session, self.domain = session, domain
-        self.stages: list[Stage] = []
-
-    def solve_fairness(self, round: Round) -> tuple[Floats, Floats, Floats | None]:  # noqa: A002
-        """As `Session.solve_fairness`."""
-        x, fairness, prices = self.session.solve_fairness(round)
-        y = np.where(round.active, fairness, 0.0)
-        users = np.flatnonzero(round.active & (y >= POSITIVE * y.max()))
-        rate = self.session.mechanism.base.rate(self.domain)
-        level = float((rate * (self.domain.arcs.owner @ np.maximum(x, 0.0)))[round.active].min())
-        arcs = np.isin(self.domain.arcs.user, users)
-        # what they pay, and floors and the like, which bring others tasks
-        held = [b for b in _bindings(self.session, self.domain) if np.any(b.paid[arcs] > 0) or np.any(b.paid < 0)]
-        self.stages.append(Stage(tuple(users.tolist()), level, held))
-        return x, fairness, prices
 
 
 def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:
