@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 from scipy.optimize import linprog
 
-from fairalloc.analysis.certificates.nash_bargaining import nb_gap
+from fairalloc.analysis.certificates.dual_solutions import nb_gap
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.market import market

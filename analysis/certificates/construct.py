@@ -15,10 +15,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from fairalloc.analysis.certificates import game_certificate
+from fairalloc.analysis.certificates import dual_solutions, game_certificate
 from fairalloc.analysis.certificates.certificate import Certificate, Refuted
-from fairalloc.analysis.certificates.dual_solutions import LeximinCertificate, NestedCertificate, ProgramCertificate
-from fairalloc.analysis.certificates.nash_bargaining import STEP, BoundsCertificate, log_value, nb_gap
 from fairalloc.analysis.certificates.pool import FillingCertificate, JustifiedCertificate, justified
 from fairalloc.analysis.properties.checks import TOLERANCE, home_of
 from fairalloc.formulations import MECHANISMS, mechanism_of
@@ -172,20 +170,20 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     x = solution.x if given is None or given.x_exact is None else given.x_exact
     made: Certificate
     if isinstance(solution.proof, ExactProgram):
-        made = ProgramCertificate(name, x, exact_arcs(home).tasks(x), solution.proof)
+        made = dual_solutions.ProgramCertificate(name, x, exact_arcs(home).tasks(x), solution.proof)
     elif isinstance(rule, NestedMaxMin):
         borrowed = int(rule.compared == "borrowed" and any(rule.first(domain).floor))
         rounds = cast(tuple[ExactNestedRound, ...], solution.proof[: 1 if isinstance(item, MaxMin) else None])
-        made = NestedCertificate(name, x, borrowed, rounds)
+        made = dual_solutions.NestedCertificate(name, x, borrowed, rounds)
     else:
-        made = LeximinCertificate(name, x, cast(tuple[ExactRound, ...], solution.proof))
+        made = dual_solutions.LeximinCertificate(name, x, cast(tuple[ExactRound, ...], solution.proof))
     if given is None:
         return made
     unique = not isinstance(item, MaxMin | Utilitarian) or isinstance(item, Uniform)
     near: Certificate = made
     if not unique:
         near = _near_value(made, item.values(given), item.values(Allocation(home, np.array(solution.x, dtype=float))), tolerance)
-        unique = isinstance(item, Utilitarian) and isinstance(made, ProgramCertificate) and _is_unique(made, home)
+        unique = isinstance(item, Utilitarian) and isinstance(made, dual_solutions.ProgramCertificate) and _is_unique(made, home)
     near = _near_tasks(made, given, tolerance) if unique else near
     return near if given.x_exact is None else made
 
@@ -201,7 +199,7 @@ def _filled(item: Mechanism, home: Instance, given: Allocation | None, tolerance
     return _near_tasks(made, given, tolerance)
 
 
-def _is_unique(certificate: ProgramCertificate, instance: Instance) -> bool:
+def _is_unique(certificate: dual_solutions.ProgramCertificate, instance: Instance) -> bool:
     """Whether the proof leaves one optimal x: arcs that cost what they are worth are independent in the rows with a price."""
     from flint import fmpq_mat
 
@@ -344,15 +342,15 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
     found = []
     for proof in (_multipliers(given, np.maximum(prices, 0.0)) for prices in hints):
         with suppress(Refuted):
-            found.append((nb_gap(arcs, weights, tasks, *proof), *proof))
+            found.append((dual_solutions.nb_gap(arcs, weights, tasks, *proof), *proof))
     if not found:
         raise Refuted("no known prices prove a bound")
     gap, prices, rest = min(found)
     part = gap / sum(weights)
     if part > tolerance:
         raise Refuted(f"the bounds on the optimal value are {float(part):.3g} sum w apart, but {tolerance:.3g} is allowed")
-    lower = log_value(weights, tasks)[0] // STEP * STEP
-    return BoundsCertificate("nb", x, prices, rest, gap, lower, lower + 2 * STEP + gap)
+    lower = dual_solutions.log_value(weights, tasks)[0] // dual_solutions.STEP * dual_solutions.STEP
+    return dual_solutions.BoundsCertificate("nb", x, prices, rest, gap, lower, lower + 2 * dual_solutions.STEP + gap)
 
 
 def _shrunk(arcs: ExactArcs, x: Floats) -> Rationals:

@@ -14,8 +14,8 @@ import numpy as np
 
 from fairalloc.analysis.certificates.certificate import Certificate
 from fairalloc.analysis.certificates.construct import NotCertified, certified_answer
+from fairalloc.analysis.certificates.dual_solutions import BoundsCertificate
 from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
-from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
 from fairalloc.analysis.holdings import Unsolved
 from fairalloc.analysis.properties.checks import TOLERANCE, check
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES

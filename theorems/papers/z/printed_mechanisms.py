@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.certificates.construct import certified_answer
-from fairalloc.analysis.certificates.nash_bargaining import BoundsCertificate
+from fairalloc.analysis.certificates.dual_solutions import BoundsCertificate
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
