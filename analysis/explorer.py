@@ -88,7 +88,6 @@ class _Page:
         self.answers = {label: _Answer(one, coloured) for label, one in answers.items()}
 
     def text(self) -> str:
-        """All of it."""
         template = Template((files("fairalloc.analysis") / "templates" / "explorer.html").read_text(encoding="utf-8"))
         names = next(iter(self.answers.values())).names
         return template.substitute(

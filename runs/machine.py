@@ -36,7 +36,6 @@ def joined(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def machine_id(details: Mapping[str, Any]) -> str:
-    """Short hash of the description."""
     return hashlib.sha256(json.dumps(details, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -108,7 +108,6 @@ def is_loaded(module: str) -> bool:
 
 
 def folders_of_files() -> set[Path]:
-    """The folders of the files that were loaded."""
     files = (getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if is_loaded(name))
     return {Path(file).parent for file in files if file}
 
@@ -187,7 +186,6 @@ def packed(item: Any) -> Any:
 
 
 def unpacked(given: Any) -> Any:
-    """What was packed."""
     return _unpickled(given[_PICKLE]) if isinstance(given, dict) else given
 
 

@@ -103,11 +103,9 @@ class Pool:
 
     @property
     def process_ids(self) -> list[int]:
-        """The ids of the servers that run."""
         return [server.process.pid for server in self._servers if server.process is not None]
 
     def ask(self, task: Task) -> Document | NoAnswer:
-        """The answer to one request."""
         ((_, answer),) = self.answers([task])
         return answer
 

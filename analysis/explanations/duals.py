@@ -65,7 +65,6 @@ class Stage:
 
 
 def explain_duals(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What the statements are derived from, and the sentences; NotApplicable without duals, or where the answer is another."""
     item = subject.item.settled(subject.instance)
     if item.integer or not item.convex:
         kind = "has integer variables" if item.integer else "is not proved to be convex"

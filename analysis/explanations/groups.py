@@ -28,7 +28,6 @@ RULES = (
 
 
 def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     residual = proved(subject.item, subject.allocation).residual  # 1
     if not residual <= REFUSED:
         raise refused(subject, f"a residual of {residual:.2g} is proved")

@@ -47,7 +47,6 @@ class DualSolution:
 
 
 def explain_program(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     made, reason = certificate_of(subject, ProgramCertificate)  # 1
     known = _in_floats(subject, reason) if made is None else _certified(subject, made)
     sentences = [] if isinstance(subject.item, Uniform) else [_of_prices(subject, known)]  # 2
@@ -156,7 +155,6 @@ def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any
 
 
 def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     if np.any(subject.allocation.tasks <= 0):
         raise refused(subject, "a user has no task")
     marginal = subject.item.marginal(subject.allocation)

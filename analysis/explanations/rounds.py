@@ -59,7 +59,6 @@ class Rounds:
 
 
 def explain_rounds(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     rounds = _known(subject)  # 1
     sentences = _of_rounds(rounds, subject.domain_users)  # 2
     of = {n: k for k, layer in enumerate(rounds.layers) for n in layer.users}

@@ -49,7 +49,6 @@ class Levels:
 
 
 def explain_servers(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     known = _known(subject)  # 1
     return known.proof, [sentence for n in subject.users for sentence in _of_user(known, n)]  # 2, 3
 
@@ -181,7 +180,6 @@ class Bottlenecks:
 
 
 def explain_complaints(subject: Subject) -> tuple[str, list[Sentence]]:
-    """What proves the statements, and the sentences; NotApplicable where nothing proves that the allocation is the rule's."""
     known, resources = _bottlenecks(subject), subject.domain.resources  # 1
     full = [resources[r] for r, load in enumerate(known.loads) if float(load) >= 1.0 - PROVED]
     text = f"Bottlenecks (full): {joined(full) or 'none'}. There may be other fair answers with other bottlenecks."

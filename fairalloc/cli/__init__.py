@@ -36,7 +36,7 @@ COMMANDS = {
     **dict.fromkeys(("theorems", "matrix"), "theorems"),
     "simulate": "simulate",
 }
-"""The module of each command: where a command is the first word, no other is imported."""
+"""The module of each command, whose `add_commands` adds it to the parser: where it is the first word, no other is imported."""
 
 INTERNAL = 70
 """The exit code for a mistake of this package (EX_SOFTWARE of sysexits.h)."""
@@ -177,7 +177,6 @@ class CommandParser(argparse.ArgumentParser):
             self._between = False
 
     def error(self, message: str) -> NoReturn:
-        """End with code 2."""
         complain(f"{message} (see: {self.prog} --help)")
         raise SystemExit(2)
 

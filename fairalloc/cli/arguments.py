@@ -85,13 +85,11 @@ def add_mechanism(
 
 
 def add_method(command: argparse.ArgumentParser) -> None:
-    """Add the option --method."""
     text = "see: fairalloc list methods; or FILE.py:NAME; default: the fastest that is exact enough"
     completed(command.add_argument("--method", metavar="ID", help=text), lambda: METHODS, files="py")
 
 
 def add_parameters(command: argparse.ArgumentParser) -> None:
-    """Add the option --param, which may repeat."""
     text = "a parameter; numbers or JSON lists"
     completed(command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=text), _parameter_names)
 
@@ -115,7 +113,6 @@ def add_search(command: argparse.ArgumentParser, what: str, default: float | Non
 
 
 def add_progress(command: argparse.ArgumentParser) -> None:
-    """The option --progress."""
     text = "write time, iteration and residual to standard error every second, as on a terminal"
     command.add_argument("--progress", action="store_true", help=text)
 

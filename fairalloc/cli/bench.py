@@ -27,7 +27,6 @@ OTHERS = ("simulation.sqlite", "theorems.sqlite")
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands to the parser of `fairalloc`."""
     bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
     command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
     text = "see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances"

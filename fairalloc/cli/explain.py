@@ -25,7 +25,6 @@ PROPERTIES = ("feasibility", "pareto", "envy-freeness", "sharing-incentive", "bo
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands to the parser of `fairalloc`."""
     text = "why users get their tasks: the server, resource and price that hold each one back"
     command = commands.add_parser("explain", help=text)
     arguments.add_instance(command)

@@ -11,7 +11,6 @@ from fairalloc.solvers.model_page import ModelPage
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands to the parser of `fairalloc`."""
     command = commands.add_parser("export", help="write a mechanism's model for other solvers")
     arguments.add_instance(command)
     arguments.add_mechanism(command)

@@ -24,7 +24,6 @@ OWN = "the allocation's own"
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands to the parser of `fairalloc`."""
     command = commands.add_parser("check", help="check properties of an allocation; exit 1 if one fails")
     arguments.add_instance(command)
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")

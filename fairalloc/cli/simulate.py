@@ -22,7 +22,6 @@ STORE = Path("results/simulation.sqlite")
 
 
 def add_commands(commands: Any) -> None:
-    """Add the command to the parser of `fairalloc`."""
     command = commands.add_parser(
         "simulate", help="rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
     )

@@ -45,7 +45,6 @@ NO_POINT = {
 
 
 def add_commands(commands: Any) -> None:
-    """Add the command to the parser of `fairalloc`."""
     command = commands.add_parser("solve", help="compute an allocation and its residuals")
     arguments.add_instance(command, several=True)
     arguments.add_mechanism(command, several=True)

@@ -45,7 +45,6 @@ JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property |
 
 
 def add_commands(commands: Any) -> None:
-    """Add both commands to the parser of `fairalloc`."""
     text = "check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
     actions = commands.add_parser("theorems", help=text).add_subparsers(required=True, metavar="ACTION", dest="action")
     command = _action(actions, "verify", "search for counterexamples", _verify, "your own claims in FILE.py, or FILE.py:NAME")

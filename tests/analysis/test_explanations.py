@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,7 +16,7 @@ from strategies import instances
 from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
-from fairalloc.analysis.explanations import duals, effects, rounds
+from fairalloc.analysis.explanations import duals, rounds
 from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Explanation, said
 from fairalloc.analysis.explanations.peers import compared_with_peer
@@ -274,7 +275,7 @@ def test_prices_say_the_same_as_rationals(family, monkeypatch):
     allocation = solve(getattr(generators, family)(5, 3, 2, 1), "drfh")
     exact = fa.explain(allocation)
     monkeypatch.setattr(rounds, "EXACT", 0)
-    monkeypatch.setattr(effects, "ARCS", 0)
+    monkeypatch.setattr(sys.modules["fairalloc.analysis.explanations.explain"], "ARCS", 0)
     floats = fa.explain(allocation)
     users = [[(s.facts["user"], s.facts["limited"]) for s in e.sentences if s.kind == "user"] for e in (exact, floats)]
     assert users[0] == users[1]
