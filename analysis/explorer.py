@@ -204,8 +204,9 @@ class _Answer:
         return f"{self._pool(several)}<svg viewBox='0 0 {WIDTH:g} {HIGH * len(there) + 2:g}' role=img>{bars}</svg>"
 
     def _bar(self, y: float, resource: str, parts: Sequence[float]) -> str:
-        all_of_it, box = WIDTH - self.left - 2, f"y={y:g} height={HIGH - 3:g}"
-        pieces = [_letters(0, y, _short(resource, self.left), "start")]
+        all_of_it, box, most = WIDTH - self.left - 2, f"y={y:g} height={HIGH - 3:g}", int(self.left / LETTER)
+        short = resource if len(resource) <= most else resource[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+        pieces = [_letters(0, y, short, "start")]
         pieces.append(f"<rect x={self.left:g} {box} width={all_of_it:g} fill=none stroke='#888' stroke-width=.6 />")
         x = self.left
         for (k, name), part in zip(self.names, parts, strict=True):
@@ -222,11 +223,6 @@ class _Answer:
 
 def _letters(x: float, y: float, text: str, anchor: str) -> str:
     return f"<text x={x:.2f} y={y + 10:g} text-anchor={anchor}>{escape(text)}</text>"
-
-
-def _short(name: str, room: float) -> str:
-    most = int(room / LETTER)
-    return name if len(name) <= most else name[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _pattern(k: int) -> str:

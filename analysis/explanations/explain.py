@@ -47,8 +47,8 @@ KINDS = (
     (NestedMaxMin | NestedNashBargaining | HierarchicalDrf, explain_groups),
     (Mechanism, explain_duals),
 )
-"""Classes of mechanisms and what explains them; the first that fits counts. Each returns the sentence on what proves the rest, and
-the rest; NotApplicable where nothing proves that the allocation is the rule's."""
+"""Classes of mechanisms and what explains them; the first that fits counts. Each returns what proves the statements, and their
+sentences; NotApplicable where nothing proves that the allocation is the rule's."""
 
 ARCS, CAPACITIES = 200, 40
 """Derivatives are computed for at most so many arcs and capacities: beyond, they take longer than solving."""

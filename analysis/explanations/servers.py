@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairalloc.analysis.certificates.game_certificate import LevelsCertificate
 from fairalloc.analysis.certificates.pool import JustifiedCertificate
@@ -72,7 +71,9 @@ def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
     x = np.array(cleaned(game.instance, game.shrunk(np.maximum(subject.allocation.x, 0.0))))
     z = game.shares(game.tasks(x))
     full = game.load(game.fractions(x)) >= 1.0 - max(FULL, residual)
-    kappa = _largest_served(game, x, z, full)
+    level = np.zeros(full.shape)  # of a full resource the largest share that it serves
+    np.maximum.at(level, game.server, np.where((game.w > 0) & (x > 0)[:, None], z[:, None], 0.0))
+    kappa = np.divide(1.0, level, out=np.zeros_like(level), where=full & (level > 0))
     if game.finite.any():
         kappa = np.where(game.finite[:, None], _prices(game, x, subject.allocation.prices), kappa)
         kappa = np.where(game.parts(kappa) > FULL, kappa, 0.0)
@@ -93,13 +94,6 @@ def _prices(game: Game, x: Floats, hint: Floats | None) -> Floats:
         result = np.where((gap < best)[:, None], kappa, result)
         best = np.minimum(best, gap)
     return result
-
-
-def _largest_served(game: Game, x: Floats, z: Floats, full: NDArray[np.bool_]) -> Floats:
-    """(K, R) 1 / level: the level of a full resource is the largest share that it serves."""
-    level = np.zeros((game.instance.K, game.instance.R))
-    np.maximum.at(level, game.server, np.where((game.w > 0) & (x > 0)[:, None], z[:, None], 0.0))
-    return np.divide(1.0, level, out=np.zeros_like(level), where=full & (level > 0))
 
 
 def _of_user(known: Levels, n: int) -> list[Sentence]:

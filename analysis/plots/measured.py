@@ -80,15 +80,9 @@ def curves(
     across: str = "seconds",
     **look: Any,
 ) -> "Axes":
-    """A line for each method through its points, if it has any, on logarithmic axes with the labels `measure` and `across`.
+    """A line for each method through its points (seconds, what is measured), if it has any, on logarithmic axes.
 
-    Parameters
-    ----------
-    points : for each method (seconds, what is measured)
-    ax, order, key : as in `front`
-    told : of each method what a browser shows where one points at its line
-    measure, across : the labels of the axes, upwards and to the right
-    look : other settings of the lines
+    The labels are `measure` upwards and `across`. A browser shows what is `told` of a method where one points at its line.
     """
     shown = {method: _visible(own) for method, own in sorted(points.items()) if len(own)}
     ax = style.one_axes_beside(ax, 4.0, list(shown)) if key else style.one_axes(ax, 4.0, 3.2)

@@ -24,7 +24,6 @@ import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, callers, shown
 
 MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
@@ -62,17 +61,14 @@ class Property:
             words = f"{self.name} {'holds' if found else 'does not hold'}"
             return Verdict(self.name, bool(found), 0.0 if found else np.inf, words, "a function of the caller")
         if isinstance(found, Real) and not np.isnan(float(found)):
-            return self._of_number(found, h.allocation, tolerance)
+            # rationals of an allocation in rationals are compared with 0, others with the tolerance
+            exact = isinstance(found, Fraction | int) and h.allocation.x_exact is not None
+            most, method = (0, "rational arithmetic") if exact else (tolerance, "a function of the caller")
+            holds = bool(found <= most)
+            words = f"{self.name} is {'not ' if holds else ''}violated: {found} is {'at most' if holds else 'above'} {most}"
+            return Verdict(self.name, holds, float(found), words, method)
         rule = "it must be a Verdict, True or False, or a number"
         raise InstanceError(f"the property {self.name!r} returned {shown(found)}, but {rule}")
-
-    def _of_number(self, found: Any, allocation: Allocation, tolerance: float) -> Verdict:
-        """The verdict of a margin: rationals of an allocation in rationals are compared with 0, others with the tolerance."""
-        exact = isinstance(found, Fraction | int) and allocation.x_exact is not None
-        most = 0 if exact else tolerance
-        holds = bool(found <= most)
-        words = f"{self.name} is {'not ' if holds else ''}violated: {found} is {'at most' if holds else 'above'} {most}"
-        return Verdict(self.name, holds, float(found), words, "rational arithmetic" if exact else "a function of the caller")
 
 
 def as_property(item: Any) -> Property | None:

@@ -28,8 +28,6 @@ def prepare_streams() -> None:
             os.fstat(fd)
         except OSError:
             os.dup2(os.open(os.devnull, os.O_RDWR), fd)
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
         raise Unwritable("standard output is closed, so there is nowhere to write the answer")
