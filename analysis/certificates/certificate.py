@@ -8,7 +8,7 @@ its max_tasks. Every kind first checks that x is feasible.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, cast, get_args, get_origin, get_type_hints
@@ -23,7 +23,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs
 from fairalloc.models.files.jsonio import named_values
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import exact_text, rational
+from fairalloc.models.numbers import as_json, exact_text, rational
 from fairalloc.models.tables import Grid
 
 SCHEMA = "fairalloc-certificate/1"
@@ -78,7 +78,7 @@ class Certificate(ABC):
 
     def document(self) -> dict[str, Any]:
         """The certificate as a JSON document; rationals are strings, users and arcs are numbered as in the instance."""
-        return {"schema": SCHEMA, "kind": self.kind, **_plain(self)}
+        return {"schema": SCHEMA, "kind": self.kind, **as_json(asdict(self))}
 
     def __repr__(self) -> str:
         return f"<certificate of {self}>"
@@ -135,7 +135,7 @@ def parse_certificate(document: Any) -> Certificate:
 
 
 def _read(kind: Any, value: Any) -> Any:
-    """A value of type `kind` from what `_plain` made of it."""
+    """A value of type `kind` from what `document` made of it."""
     about = "a part of the certificate is"
     if kind is Fraction:
         return rational(value, "a number of the certificate")
@@ -149,15 +149,6 @@ def _read(kind: Any, value: Any) -> Any:
     right = isinstance(value, dict) and set(types) <= set(value)
     errors.require(right, about, value, f"it must be an object with {', '.join(types)}")
     return cast(Any, kind)(**{name: _read(part, value[name]) for name, part in types.items()})
-
-
-def _plain(value: Any) -> Any:
-    """Rationals as strings, dataclasses as objects, tuples as lists."""
-    if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return exact_text(value) if isinstance(value, Fraction) else value
 
 
 def short(value: Fraction) -> str:
