@@ -21,7 +21,6 @@ limits.
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -152,8 +151,6 @@ def _irrational(what: str) -> str:
 
 def _most(arcs: ExactArcs, worth: Sequence[Fraction], here: Sequence[int]) -> Fraction | None:
     """Max sum_a worth_a y_a over what fits the servers, y >= 0 on the arcs `here`; None where the program was not solved."""
-    rows = sorted({row for a in here for row, _ in arcs.load[a]})
-    load = np.array([[dict(arcs.load[a]).get(row, ZERO) for a in here] for row in rows], dtype=object)
-    sides: Any = np.array([ONE] * len(rows), dtype=object)
-    best = maximum(np.array([worth[a] for a in here], dtype=object), load, sides, exact=True)
+    value, load = np.array([worth[a] for a in here], dtype=object), np.array(arcs.matrix(), dtype=object)[:, list(here)]
+    best = maximum(value, load, np.array([ONE] * arcs.rows, dtype=object), exact=True)
     return None if best is None else best.value
