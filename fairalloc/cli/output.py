@@ -10,16 +10,12 @@ from fairalloc.models.files.writing import abandon, say, write_file
 from fairalloc.models.tables import printable
 
 
-class Unwritable(FairallocError):  # noqa: N818 (a sentence)
-    """Standard output takes nothing."""
-
-
 class ReaderGone(Exception):  # noqa: N818 (a signal, not an error)
     """The reader of standard output has stopped, as with `| head`."""
 
 
 def prepare_streams() -> None:
-    """Characters that a stream cannot write are written as escapes; Unwritable where standard output is closed.
+    """Characters that a stream cannot write are written as escapes; FairallocError where standard output is closed.
 
     Closed standard streams are opened on nothing, so that no file that is opened later gets their numbers.
     """
@@ -30,7 +26,7 @@ def prepare_streams() -> None:
             os.dup2(os.open(os.devnull, os.O_RDWR), fd)
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (as long as the process)
-        raise Unwritable("standard output is closed, so there is nowhere to write the answer")
+        raise FairallocError("standard output is closed, so there is nowhere to write the answer")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -46,7 +42,7 @@ def emit(text: str) -> None:
         raise ReaderGone from None
     except OSError as error:
         abandon(sys.stdout)
-        raise Unwritable(f"standard output cannot be written: {error.strerror or error}") from None
+        raise FairallocError(f"standard output cannot be written: {error.strerror or error}") from None
 
 
 def written(text: str, file: Path | None) -> None:
