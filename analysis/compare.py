@@ -11,7 +11,7 @@ import numpy as np
 from fairalloc.analysis.plots.bars import dominant_share, dominant_shares
 from fairalloc.analysis.properties import check
 from fairalloc.analysis.properties.checks import asked_property
-from fairalloc.analysis.verdict import Verdict, undecided
+from fairalloc.analysis.verdict import WORDS, Verdict, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
@@ -24,7 +24,6 @@ from fairalloc.solvers import solve
 
 MEASURES = {"tasks": lambda one: one.tasks, "shares": dominant_share}
 SHOWN = {"tasks": lambda one: one.shown_tasks, "shares": lambda one: without_rounding(dominant_share(one))}
-WORDS = {True: "yes", False: "NO", None: "?"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,10 +14,10 @@ from string import Template
 
 import numpy as np
 
-from fairalloc.analysis.compare import WORDS, MechanismComparison, error_text
+from fairalloc.analysis.compare import MechanismComparison, error_text
 from fairalloc.analysis.plots.bars import dominant_share
 from fairalloc.analysis.plots.style import COLOURS, DARK_COLOURS
-from fairalloc.analysis.verdict import Verdict
+from fairalloc.analysis.verdict import WORDS, Verdict
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked

@@ -11,6 +11,7 @@ FOR_ALL, FOR_SOME = "for all", "for some"
 """Of which answers of a mechanism a verdict speaks; see also `for_the_answer_of`."""
 
 _WORDS = {True: "holds", False: "fails", None: "not decided"}
+WORDS = {True: "yes", False: "NO", None: "?"}  # in tables
 
 
 def for_the_answer_of(method: str) -> str:

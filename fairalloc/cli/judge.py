@@ -9,6 +9,7 @@ from typing import Any
 
 from fairalloc.analysis import BASIC, PROPERTIES, NotCertified, Property, certify, check, parse_certificate
 from fairalloc.analysis.certificates.construct import certified_answer
+from fairalloc.analysis.verdict import WORDS
 from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, Mechanism
@@ -88,8 +89,7 @@ def _check(options: argparse.Namespace) -> int:
         rows = [{"property": v.property, "holds": v.holds, "margin": as_json(v.margin), "sentence": v.sentence} for v in verdicts]
         emit(json.dumps(rows, indent=1, allow_nan=False) + "\n")
     else:
-        words = {True: "yes", False: "NO", None: "?"}
-        cells = [[v.property, words[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts]
+        cells = [[v.property, WORDS[v.holds], f"{v.margin:.1e}", v.sentence] for v in verdicts]
         emit(Grid("", ["property", "holds", "margin", "finding"], cells).text())
     return int(any(v.holds is False for v in verdicts))
 
