@@ -48,7 +48,7 @@ def installed() -> Document:
     return software | packages | {"source": digest.hexdigest()[:16], "lacks": isolation_missing()}
 
 
-class RemotePool:
+class RemotePool(contextlib.AbstractContextManager["RemotePool"]):
     """The workers of a scheduler at "tcp://HOST:PORT", or "tls://HOST:PORT" with the certificate of dask's configuration.
 
     Use it in a `with` statement, which ends what they started. NotInstalled is raised where distributed is not there,
@@ -89,9 +89,6 @@ class RemotePool:
             if other:
                 raise FairallocError(f"{what} is refused, because it has {has}, but here is {own}")
         return sorted(self._present())
-
-    def __enter__(self) -> "RemotePool":
-        return self
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(Exception):  # a worker may be gone

@@ -79,7 +79,7 @@ def isolation_missing() -> str:
     return "separate processes with limits need an operating system that can fork, such as Linux or macOS"
 
 
-class Pool:
+class Pool(contextlib.AbstractContextManager["Pool"]):
     """Servers that answer `size` requests at the same time by a handler; use it in a `with` statement, which ends them.
 
     Where `pinned`, each server and its children stay on a core of their own, if the operating system can do that. NotInstalled is
@@ -91,9 +91,6 @@ class Pool:
             raise NotInstalled(missing)
         cores = sorted(os.sched_getaffinity(0)) if pinned and hasattr(os, "sched_getaffinity") else []
         self._servers = [_Server(handler, cores[k % len(cores)] if cores else None) for k in range(size)]
-
-    def __enter__(self) -> "Pool":
-        return self
 
     def __exit__(self, *_: object) -> None:
         for server in self._servers:
