@@ -27,7 +27,7 @@ and says how many misreports were tried. It takes these steps:
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -219,7 +219,6 @@ class _MisreportSearch:
         self, truth: Instance, quick: AllocationRule, exact: AllocationRule | None, name: str, tolerance: float, seed: int
     ) -> None:
         self.truth, self.quick, self.name = truth, quick, name
-        self.time = own_time(truth).tolist()  # (N,) the resource that is a user's own time, -1 = none
         self.tolerance = tolerance if exact is not None else max(tolerance, NOISE)
         self.rng, self.tried, self.left, self.best = np.random.default_rng(seed), 0, 0, -np.inf
         self.honest = quick(truth)
@@ -331,6 +330,11 @@ class _MisreportSearch:
         factor = Fraction(float(np.exp(size * self.rng.normal()))).limit_denominator(1000)
         value = rows[v][r] * factor if rows[v][r] else max(rows[v]) * factor / 10
         return self._changed(n, rows, v, r, value.limit_denominator(10**6) or value), eligible
+
+    @cached_property
+    def time(self) -> list[int]:
+        """(N,) the resource that is a user's own time, -1 = none."""
+        return [int(r) for r in own_time(self.truth)]
 
     def _numbers(self, n: int) -> range:
         """The resources of which a user reports what a task takes; of one with time of its own, that time."""
