@@ -92,7 +92,6 @@ class AlphaPfVds(Equilibrium):
         return tuple(function for one in self._utilities() for function in one.functions)
 
     def _utilities(self) -> list[Utility]:
-        """All of one's own, in the order in which they were given."""
         return [one for entry in _entries(self.utility) for one in _entries(entry) if isinstance(one, Utility)]
 
     @property
@@ -138,7 +137,6 @@ class AlphaPfVds(Equilibrium):
         return self._written(forms | bargaining, form, "pyomo", instance)
 
     def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
-        """K's models (game/printed.py)."""
         return (printed_cvxpy,) if layer == "cvxpy" else (printed_functions, printed_ncp, printed_pyomo)
 
     def _written(self, forms: Mapping[str, Any], form: str, layer: str, instance: Instance) -> Any:

@@ -14,9 +14,8 @@ A user with a limit M_n has the multiplier sigma_n, the part of g_i' that its li
     SCALE sum_n psi_FB(sigma_n, 1 - u_n / M_n)^2 / 2
 
 u and slack keep the Hessian sparse; k_i is the level of server i at an equal partition, where the variables start. x and slack
-have no sign constraints: psi_FB = 0 implies their signs, and with constraints x >= 0 an interior-point method keeps every x about
-sqrt(its tolerance) above 0, because the merit is flat there. `TINY` keeps the logarithm finite where all prices underflow, which
-happens for alpha above about 50. A stationary point need not be an equilibrium (docs/reference/derivations.md).
+have no sign constraints: psi_FB = 0 implies their signs. `TINY` keeps the logarithm finite where all prices underflow, which
+happens for alpha above about 50. A stationary point need not be an equilibrium.
 """
 
 from collections.abc import Mapping

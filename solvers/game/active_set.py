@@ -16,8 +16,7 @@ One step, in the relative changes v of x_n, l of y, u of k:
 After each step the guesses are corrected as in a semismooth method: P = where N y > E, Q = where k > slack, and what was in Q
 stays while its resource is full. The method ends where the residual is no longer halved: near a solution it is squared.
 
-**Ties** leave full resources that need no price. In levels a step lowers that by u = -1 / beta only, so a price that is a small
-part of everybody's costs falls by beta u of itself. Singular values that tell nearly tied arcs apart count as 0.
+docs/reference/derivations.md says what is done about ties.
 """
 
 from typing import NamedTuple

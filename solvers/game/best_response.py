@@ -17,10 +17,7 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given th
 
 A user with a limit has z_n <= m_n, m_n = M_n / (phi_n gamma_ni), and for z_n = m_n only y_n > 0 implies q_n - g'(z_n) <= 0.
 
-docs/reference/derivations.md derives both ways of 2b, and says what is known of convergence. Water filling (`water_filling`)
-raises a level L from 0, with z_n = max(b_n, min(L, m_n)) for all who need no full resource; with Fractions it is exact. The dual
-(`ServerDual`) has R prices as unknowns, in logarithms: Newton's step is halved until the largest violation decreases; else each
-price in turn *clears* its resource.
+docs/reference/derivations.md derives both ways of 2b, and says what is known of convergence.
 """
 
 from collections.abc import Callable
@@ -251,7 +248,6 @@ class BestResponseSession(GameSession):
     reads = BestResponseOptions
 
     def iterate(self) -> None:
-        """Sweep until the residual keeps its promise."""
         responses = BestResponses(self.game, self.servers)
         self.x, self.gap, self.prices = self.first_point(), 1.0, responses.kappa  # 1
         next_look = self.limits.promised

@@ -19,9 +19,8 @@ The last gives m = ((left) + x v / M) / t, so h m is one more pull, c = h x / (M
     theta = gamma y (pull + c) / e,    load = w / gamma,    charge = share / (pull + c),    E = x,    S = s,
 
 and what an arc gains, gamma y l, is what it gains at the same prices less what flows away from it, with v = v at the same prices
-- l of the arrow. With one user's arc in use this costs neither digits nor a row (the pivot). Other arcs in use do cost digits: a
-user with two has terms of the size of y / e in the matrix, which differ by what matters. Refinement brings them back, because a
-correction is added to l and not computed with it.
+- l of the arrow. A user with two arcs in use has terms of the size of y / e in the matrix, which differ by what matters:
+refinement brings these digits back.
 
 **Users at their limits** (h > t) have a large c and a large constant, so their v is counted from where t does not change for m =
 0, v = v' - (left) M / x; then m = x v' / (M t), and no difference is taken.

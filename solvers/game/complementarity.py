@@ -95,11 +95,9 @@ class Complementarity:
         self.arcs, self.rows = len(levels), int(levels.row.sum())
 
     def start(self) -> Floats:
-        """An equal partition."""
         return self.vector(*equal(self.levels))
 
     def vector(self, y: Floats, k: Floats) -> Floats:
-        """The vector v of y and k."""
         return np.concatenate([self.levels.N * y, k[self.levels.row]])
 
     def point(self, v: Floats) -> tuple[Floats, Floats]:
@@ -189,11 +187,9 @@ class ComplementarityMethod(GameMethod):
     largest: ClassVar[int]
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Games with finite alpha."""
         return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Every alpha is finite, and a step does not take too long."""
         domain = mechanism.domain(instance)
         size = domain.A + domain.K * domain.R
         if size > self.largest:

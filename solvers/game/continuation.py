@@ -7,16 +7,15 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(30, 0.3 / tau).
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
-5. Each time tau has decreased to a hundredth (from FINISH_TAU on), or hardly does so any more: guess the arcs and prices in use,
-   and solve their equations by Newton's method (active_set.py). On a long path, from PROGRAMS_TAU on, small changes of tasks and
-   prices by linear programs are next (small_changes.py). End if the residual is small enough.
+5. Each time tau has decreased to a hundredth (from FINISH_TAU on): guess the arcs and prices in use, and solve their equations
+   by Newton's method (active_set.py). On a long path, from PROGRAMS_TAU on, small changes of tasks and prices by linear programs
+   are next (small_changes.py). End if the residual is small enough.
 6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
 For alpha != 1 the path may turn, so tau is an unknown like all others and the path is parametrised by its length (Allgower and
-Georg 1990, ch. 6). Where it turns, the sign of d log tau / d length times that of the determinant of the equations without tau
-stays. For alpha = infinity with variants alpha is capped at max(30, 0.3 / sqrt(tau)), and step 5 is linear (price_layers.py);
-where that fails at the end, or some servers have finite alpha, the servers answer in turn from there (best_response.py). Reasons,
-and how step 5 guesses, are in docs/reference/derivations.md.
+Georg 1990, ch. 6). For alpha = infinity with variants alpha is capped at max(30, 0.3 / sqrt(tau)), and step 5 is linear
+(price_layers.py); where that fails at the end, or some servers have finite alpha, the servers answer in turn from there
+(best_response.py). Reasons, and how step 5 guesses, are in docs/reference/derivations.md.
 """
 
 from contextlib import suppress
@@ -48,19 +47,11 @@ MARGIN = 10.0
 LAST_TAU, NEIGHBOURHOOD = 1e-13, 0.3
 """Where the path ends, and the largest error of its equations, in units of tau, at a point that counts as on it."""
 
-FINISH_TAU = 1e-6
-"""From this tau on step 5 is tried, each time tau has decreased to a hundredth."""
+FINISH_TAU, PROGRAMS_TAU = 1e-6, 2e-7
+"""From the first tau on step 5 is tried, each time tau has decreased to a hundredth, and from the second on by programs, too."""
 
-PATIENCE, PROGRAMS_TAU = 150, 2e-7
-"""Newton systems after which it is tried from this tau on where tau has decreased to a third only."""
-
-SLOW_PATIENCE, SLOW_TAU = 60, 1e-8
-"""The same where tau hardly decreases, doubled each time; before this tau such attempts are without Newton's method."""
-
-LONG_PATH, ENOUGH_AFTER, MAX_SWEEPS = 150, 1200, 60
-"""Newton systems after which a path is long, and linear programs are tried from PROGRAMS_TAU on; those after the first attempt
-from which on a residual that keeps the promise is enough; rounds of best responses where the path's end does not tell the
-answer."""
+LONG_PATH, MAX_SWEEPS = 150, 60
+"""Newton systems after which a path is long; rounds of best responses where the path's end does not tell the answer."""
 
 
 @dataclass(frozen=True)
@@ -91,37 +82,13 @@ class Tangent(NamedTuple):
     theta: float
 
 
-class Attempts:
-    """When step 5 is due: log tau and the number of systems at the last attempt, that number at the first one, and after how many
-    systems there is another one although tau has hardly decreased, doubled each time.
-    """
-
-    def __init__(self) -> None:
-        self.theta, self.done, self.first, self.wait = np.inf, 0, np.inf, SLOW_PATIENCE
-
-    def due(self, theta: float, done: int) -> bool:
-        """Whether tau is small for the first time, has decreased to a hundredth or a third, or hardly decreases."""
-        third = theta < min(self.theta - np.log(3.0), np.log(PROGRAMS_TAU)) and done > self.done + PATIENCE
-        slow = theta < np.log(SLOW_TAU) and done > self.done + self.wait
-        return bool(theta < np.log(FINISH_TAU) and (self.far(theta) or third or slow))
-
-    def far(self, theta: float) -> bool:
-        """Whether tau has decreased to a hundredth since the last attempt, or there was none."""
-        return bool(theta < self.theta - np.log(100.0))
-
-    def note(self, theta: float, done: int) -> None:
-        """Remember an attempt."""
-        self.wait *= 2 if theta > self.theta - np.log(3.0) else 1
-        self.theta, self.done, self.first = theta, done, min(self.first, done)
-
-
 class PathFollowing:
     """The central path from a point of it on, or from an equal partition."""
 
     def __init__(self, session: "ContinuationSession", tau: float, first: float, begin: CentralPathPoint | None = None) -> None:
         self.session, self.levels, self.first = session, session.levels, first
         self._several = session.several
-        self.attempts, self.begun = Attempts(), session.done
+        self.due, self.begun = np.log(FINISH_TAU), session.done
         self.length, self.budget = 1.0, session.done + session.options.max_steps
         self._cap(np.log(tau))
         y, k = equal(self.levels)
@@ -139,7 +106,7 @@ class PathFollowing:
         self.orientation = newton.orientation
         while newton.point.theta > np.log(LAST_TAU):
             self.now, along = newton.point, newton.tangent(self._drift(newton))
-            if self.attempts.due(newton.point.theta, self.session.done):
+            if newton.point.theta < self.due:
                 self._try_to_end(newton, along)  # 5
             if self._enough():
                 return
@@ -148,13 +115,11 @@ class PathFollowing:
 
     @property
     def _long(self) -> bool:
-        """Whether the path has taken many systems."""
         return self.session.done > self.begun + LONG_PATH
 
     def _enough(self) -> bool:
-        """Whether the residual is the target, on a long path within the margin, or keeps the promise after so many systems."""
-        session, many = self.session, self.session.done > self.attempts.first + ENOUGH_AFTER
-        return session.reached or (self._long and session.nearly) or (many and session.gap <= session.limits.promised)
+        """Whether the residual is the target, or on a long path within the margin."""
+        return self.session.reached or (self._long and self.session.nearly)
 
     def look(self) -> None:
         """Judge the last point of the path, on all arcs and with every alpha."""
@@ -169,7 +134,6 @@ class PathFollowing:
         return CentralPathNewton(self.levels, point)
 
     def _cap(self, theta: float) -> None:
-        """Bound alpha."""
         self.levels.cap(max(self.first, float(0.3 * np.exp(-theta * (0.5 if self._several else 1.0)))))
 
     def _drift(self, newton: CentralPathNewton) -> Floats:
@@ -241,8 +205,7 @@ class PathFollowing:
     def _try_to_end(self, newton: CentralPathNewton, along: Floats) -> None:
         """Step 5 with the guess from the tangent, with that from the point, and by linear programs."""
         levels, session, point = self.levels, self.session, newton.point
-        newtons = self.attempts.far(point.theta) or point.tau <= SLOW_TAU
-        self.attempts.note(point.theta, session.done)
+        self.due = point.theta - np.log(100.0)
         certain, (y, k, _, _, h, _) = point.tau**0.25, point.split(along)
         stay = (
             (y < 0.5) | (levels.N * point.y > certain),
@@ -255,7 +218,7 @@ class PathFollowing:
             finish_by_layers(session, levels.x(point.y))
             self._cap(point.theta)
             return
-        for arcs, rows, held in (stay, large) if newtons else ():
+        for arcs, rows, held in (stay, large):
             if not session.reached:
                 newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
         if not session.reached:
@@ -294,8 +257,6 @@ def finish_by_sweeps(session: NewtonSession) -> None:
 
 
 class ContinuationSession(NewtonSession):
-    """The game of one instance."""
-
     reads = ContinuationOptions
     options: ContinuationOptions
 
@@ -389,7 +350,6 @@ class Continuation(GameMethod):
     anytime = True
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002 (a game's domain is the instance)
-        """Not where every dense matrix is too large."""
         rows, most = instance.K * instance.R, most_rows(instance, self.options.max_rows)
         if rows <= most:
             return ""

@@ -39,12 +39,9 @@ class JosephyNewtonOptions(ComplementarityOptions):
 
 
 class JosephySession(AlphaContinuation):
-    """The game of one instance."""
-
     reads = JosephyNewtonOptions
 
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
-        """The next v on the way to the solution of a linearised problem."""
         J = here.J.toarray()  # 1
         for rho in RHO:  # 4
             M = J + rho * np.eye(len(J))

@@ -60,15 +60,6 @@ class _Point(NamedTuple):
     error: float
 
 
-class _Slope(NamedTuple):
-    """At a point w (N, K) of the largest level, y / e (N, K), the change of log x (N, K) with t, and (K, K) that of G."""
-
-    w: Floats
-    change: Floats
-    part: Floats
-    jacobian: Floats
-
-
 class _Along(NamedTuple):
     """The changes of t (K,), log x (N,) and y (N, K) with log tau."""
 
@@ -127,9 +118,9 @@ class LevelPath:
             if point.error <= min(CLOSE, EXACT * tau):
                 self.session.record(tau=tau, merit=point.error / tau)
                 return point, done
-            slope, part = self._slope(point), 1.0
-            step = -np.linalg.solve(slope.jacobian, point.G)
-            moved = slope.part @ step
+            (_, _, change, jacobian), part = self._slope(point), 1.0
+            step = -np.linalg.solve(jacobian, point.G)
+            moved = change @ step
             new = self._at(point.t + step, tau, point.log_x + moved)
             while not new.error <= point.error * (1.0 - 1e-3 * part) and part > 1e-2:
                 part /= 3.0
@@ -165,8 +156,8 @@ class LevelPath:
         error = float(np.abs(G).max())
         return _Point(t, tau, m + d, e, y, slack, full, G, own, error if error >= 0.0 else np.inf)
 
-    def _slope(self, point: _Point) -> _Slope:
-        """Derivatives at a point."""
+    def _slope(self, point: _Point) -> tuple[Floats, Floats, Floats, Floats]:
+        """At a point w (N, K) of the largest level, y / e (N, K), the change of log x (N, K) with t, and (K, K) that of G."""
         change = point.y / point.e
         part = self.gamma * change
         part /= (np.exp(point.log_x) + part.sum(axis=1))[:, None]
@@ -174,10 +165,9 @@ class LevelPath:
         lost = w * change
         jacobian: Floats = -(lost.T @ part)
         jacobian[self.servers, self.servers] += lost.sum(axis=0) + point.own
-        return _Slope(w, change, part, jacobian)
+        return w, change, part, jacobian
 
     def _along(self, point: _Point) -> _Along:
-        """The tangent."""
         w, change, part, jacobian = self._slope(point)
         rises = 1.0 - part.sum(axis=1)  # of log x where t stays
         t = -np.linalg.solve(jacobian, (w * (point.y - change * rises[:, None])).sum(axis=0) + point.own)

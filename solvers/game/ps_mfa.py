@@ -115,12 +115,9 @@ def fischer_burmeister(a: Floats, b: Floats) -> Floats:
 
 
 class PsMfaSession(GameSession):
-    """Algorithm I."""
-
     reads = PsMfaOptions
 
     def iterate(self) -> None:
-        """Descend until |v| <= epsilon and the residual agrees."""
         self.merit = Merit(self.game)
         self.y, self.mu = self.merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1
         try:

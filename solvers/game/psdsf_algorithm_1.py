@@ -90,12 +90,9 @@ def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, 
 
 
 class Algorithm1Session(GameSession):
-    """The main subroutine."""
-
     reads = RoundOptions
 
     def iterate(self) -> None:
-        """Rounds until one changes nothing."""
         self.x = self.first_point()  # 1
         if not self.x.any():
             drf_alone(self.servers, self.x)

@@ -87,7 +87,6 @@ class ServerSystem:
         self.servers_on = np.ones(game.instance.K, bool)
 
     def run_procedure(self, server: ServerArrays) -> None:
-        """One server procedure."""
         if here := self.present(server):
             tasks = self.game.tasks(self.x)
             y, _ = server_procedure(here, here.elsewhere(self.x, tasks), self.x[here.arcs] / here.gamma)
@@ -192,7 +191,6 @@ class DistributedSession(Algorithm1Session):
 
     @cached_property
     def servers(self) -> list[ServerArrays]:
-        """By offset."""
         offsets = spread(self.instance.K, 1.0, 0)
         return sorted(servers_of(self.game), key=lambda server: offsets[server.index])
 

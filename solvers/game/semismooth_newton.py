@@ -21,10 +21,7 @@ MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
 
 
 class SemismoothSession(AlphaContinuation):
-    """The game of one instance."""
-
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
-        """A Newton step, or one of Levenberg and Marquardt."""
         J, phi = here.generalised, here.phi  # 1
         for mu in MU:  # 2, then 4
             d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))

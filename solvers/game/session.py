@@ -71,8 +71,6 @@ def server_arrays(game: Game, w: Any, weights: Any, gamma: Any, limits: Any) -> 
 
 
 class GameSession(Iteration):
-    """An iteration on a game."""
-
     def __post_init__(self) -> None:
         super().__post_init__()
         assert isinstance(self.mechanism, Equilibrium)
@@ -86,7 +84,6 @@ class GameSession(Iteration):
 
     @cached_property
     def servers(self) -> "list[ServerArrays]":
-        """Those with arcs."""
         return servers_of(self.game)
 
     def first_point(self) -> Floats:
@@ -102,7 +99,6 @@ class GameMethod(Method):
     warm = True
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Every game, without a choice among its answers."""
         return isinstance(mechanism, Equilibrium) and not mechanism.chooses
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
@@ -143,11 +139,9 @@ class ForFiniteAlpha(GameMethod):
     kind = "first-order"
 
     def computes(self, mechanism: Mechanism) -> bool:
-        """Problem 1."""
         return isinstance(mechanism, AlphaPfVds)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Finite alpha, users as in K."""
         return plain_users(self.id, mechanism.domain(instance)) or finite_alpha(self.id, mechanism, instance)
 
 
@@ -157,7 +151,6 @@ class ForFilling(GameMethod):
     canonical = False
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Alpha = inf everywhere, or one resource; users as in P."""
         return plain_users(self.id, mechanism.domain(instance)) or all_filling(self.id, mechanism, instance)
 
 

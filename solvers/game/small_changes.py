@@ -7,8 +7,7 @@ At a point of the path (central_path.py: N y e = tau, k s = tau, h t = tau), in 
           s'_ir = 1 - sum_n w_nir y'_ni >= 0,    t'_n = 1 - x_n (1 + v_n) / M_n >= 0,    y', h' >= 0,    |v|, |u| small
 
 The objective is the linear part of all products. Its weights are those of the point: what is large there stays, what is small
-goes. As tasks and prices hardly change, the program mostly moves y along arcs that are tied, all of them at once; the path
-does that one arc after the other, with ten systems each.
+goes. The program mostly moves y along arcs that are tied, all of them at once.
 
 1. Solve the program, with s' = 0 for resources whose k is much larger than s.
 2. The new y is y'. The new k is k / (1 - u): 1 / k is linear in x_n where E_ni = 0, so users and prices that move together do it
@@ -16,8 +15,7 @@ does that one arc after the other, with ten systems each.
 3. Go on from 1 with the equations of the new point, which err by the square of the changes, and smaller changes. The weights are
    then the geometric means of those before and of what N y and E have become.
 
-The game is no optimisation problem, so the least products need not be 0. They fall with tau: at tau = 2e-7 to 1e-8 the residual
-is a thousandth of the point's, and from where arcs that are tied differ by less than the target the answer is one of the game.
+The game is no optimisation problem, so the least products need not be 0, but they fall with tau.
 """
 
 from typing import Any

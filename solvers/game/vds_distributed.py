@@ -14,9 +14,8 @@ A server needs its own free resources and the totals x_n of its users only. The 
 fractions of capacity, and prices and f are in units of g_i' at equal parts, so that one epsilon suits all resources; K's epsilon
 has different units in its two places.
 
-At a fixed point f complements x exactly, with prices mu, and a resource with a price has the load 1 - epsilon + epsilon^2 mu_ir.
-So it is the equilibrium of servers with these capacities, and the residual is about epsilon. What K does not specify (the start,
-kappa_i, the stopping rule) and two additions (steps 4 and 5) are in docs/reference/derivations.md. Finite alpha only.
+The residual at a fixed point is about epsilon. What K does not specify (the start, kappa_i, the stopping rule) and two additions
+(steps 4 and 5) are in docs/reference/derivations.md. Finite alpha only.
 """
 
 from dataclasses import dataclass
@@ -45,8 +44,6 @@ class VdsDistributedOptions(AlgorithmOptions):
 
 
 class VdsDistributedSession(GameSession):
-    """The gradient play of all servers."""
-
     reads = VdsDistributedOptions
 
     def __post_init__(self) -> None:
@@ -57,7 +54,6 @@ class VdsDistributedSession(GameSession):
         self.everywhere = np.bincount(self.game.user, self.game.gamma, self.instance.N)[self.game.user]
 
     def iterate(self) -> None:
-        """Decrease epsilon until the residual is at most what the accuracy allows."""
         self.y, self.epsilon = self.merit.start(self.first_point()), EPSILON  # 1
         self.x = self._read()[0]
         while True:

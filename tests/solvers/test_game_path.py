@@ -13,7 +13,7 @@ from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game import central_path, continuation
 from fairalloc.solvers.game.active_set import ActiveStep, Guess
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
-from fairalloc.solvers.game.continuation import Attempts, Continuation, ContinuationOptions, ContinuationSession, PathFollowing
+from fairalloc.solvers.game.continuation import Continuation, ContinuationOptions, ContinuationSession, PathFollowing
 from fairalloc.solvers.game.equations import LevelEquations, equal
 from fairalloc.solvers.game.level_path import LevelPath
 from fairalloc.solvers.method import Limits
@@ -294,48 +294,34 @@ def session_of(instance, accuracy="mid", **parameters):
     return Continuation().open(mechanism(GAME).configure(**parameters), instance, Limits(accuracy))
 
 
-@pytest.mark.parametrize(
-    ("notes", "tau", "done", "due"),
-    [
-        ([], 1.1e-6, 0, False),
-        ([], 9e-7, 0, True),
-        ([(4.5e-7, 100)], 1.9e-7, 999, False),  # more than a third of 4.5e-7
-        ([(4.5e-7, 100)], 1.4e-7, 250, False),
-        ([(4.5e-7, 100)], 1.4e-7, 251, True),
-        ([(9e-7, 100)], 2.5e-7, 999, False),  # above 2e-7
-        ([(8e-7, 100)], 9e-9, 101, False),  # more than a hundredth
-        ([(8e-7, 100)], 7.9e-9, 101, True),
-        ([(9e-9, 100)], 8e-9, 160, False),
-        ([(9e-9, 100)], 8e-9, 161, True),
-        ([(1.2e-8, 100)], 1.1e-8, 999, False),  # above 1e-8 it must be a third
-        ([(9e-9, 100), (3.6e-9, 161)], 3.5e-9, 281, False),  # tau was not a third: twice as long
-        ([(9e-9, 100), (3.6e-9, 161)], 3.5e-9, 282, True),
-        ([(9e-9, 100), (2.9e-9, 161)], 2.8e-9, 222, True),  # it was: as long as before
-        ([(9e-9, 100), (8e-9, 161), (7e-9, 282)], 6e-9, 522, False),
-        ([(9e-9, 100), (8e-9, 161), (7e-9, 282)], 6e-9, 523, True),
-    ],
-)
-def test_when_an_end_is_tried_again(notes, tau, done, due):
-    attempts = Attempts()
-    for before, count in notes:
-        attempts.note(np.log(before), count)
-    assert attempts.due(np.log(tau), done) is due
-    assert attempts.first == min((count for _, count in notes), default=np.inf)
+@pytest.mark.parametrize(("family", "alpha"), [("zero_demand", 20.0), ("generic", 3.0), ("tied", 0.5)])
+def test_when_an_end_is_tried_again(family, alpha, monkeypatch):
+    """At the first point below 1e-6, then at the first below a hundredth of the last one, and at the end of the path."""
+    session, seen, tried = session_of(getattr(generators, family)(20, 5, 3, 1), alpha=alpha), [], []
+    path = PathFollowing(session, *session.options.starts[0])
+    oriented, end = path._oriented, path._try_to_end
+    monkeypatch.setattr(PathFollowing, "_enough", lambda _: False)
+    monkeypatch.setattr(path, "_oriented", lambda newton, along: seen.append(newton.point.tau) or oriented(newton, along))
+    monkeypatch.setattr(path, "_try_to_end", lambda newton, along: tried.append(newton.point.tau) or end(newton, along))
+    path.follow()
+    due, expected = 1e-6, []
+    for tau in seen:
+        if tau < due:
+            expected.append(tau)
+            due = tau / 100.0
+    assert len(expected) >= 3
+    assert tried[:-1] == expected
+    assert tried[-1] <= continuation.LAST_TAU
 
 
 def test_what_is_enough_depends_on_how_long_the_path_is():
-    """The target; on a path of more than 150 systems ten times the target; 1,200 after the first attempt what is promised."""
+    """The target; on a path of more than 150 systems ten times the target."""
     session = session_of(generators.generic(6, 3, 2, 1), "low", alpha=3.0)
     path = PathFollowing(session, *session.options.starts[0])
     path.begun = 40
-    enough = {}
-    for part, first, done in product((0.9, 9.0, 11.0, 2000.0), (np.inf, 60), (190, 191, 1260, 1261)):
-        session.gap, session.done, path.attempts.first = part * session.target, done, first
-        enough[part, first, done] = path._enough()
-    assert 11.0 * session.target < session.limits.promised < 2000.0 * session.target
-    long, late = {191, 1260, 1261}, (60, 1261)
-    for (part, first, done), found in enough.items():
-        assert found == (part == 0.9 or (part == 9.0 and done in long) or (part == 11.0 and (first, done) == late))
+    for part, done in product((0.9, 9.0, 11.0), (190, 191)):
+        session.gap, session.done = part * session.target, done
+        assert path._enough() == (part == 0.9 or (part == 9.0 and done == 191))
 
 
 @pytest.mark.parametrize("family", ["generic", "variants"])

@@ -10,7 +10,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game import continuation
-from fairalloc.solvers.game.continuation import Attempts, Continuation, PathFollowing
+from fairalloc.solvers.game.continuation import Continuation, PathFollowing
 from fairalloc.solvers.game.small_changes import CHANGES, SmallChanges, end_by_programs, nearer, weights_at
 from fairalloc.solvers.method import Limits, Stopped
 
@@ -101,16 +101,18 @@ def test_each_program_brings_the_residual_down():
     assert gaps[-1] < 1e-3 * gaps[0]
 
 
-@pytest.mark.parametrize(
-    ("tau", "done", "due"),
-    [(2e-6, 0, False), (9e-7, 100, True), (3e-7, 999, False), (1.9e-7, 249, False), (1.9e-7, 251, True), (8e-9, 101, True)],
-)
-def test_when_the_end_is_tried(tau, done, due):
-    """First below 1e-6; after that, here at 9e-7 and 100 systems, below 2e-7 each 150 systems, or after a hundredth."""
-    attempts = Attempts()
-    if done > 100:
-        attempts.note(np.log(9e-7), 100)
-    assert attempts.due(np.log(tau), done) is due
+@pytest.mark.parametrize(("begun", "tau", "tried"), [(0, 1.9e-7, True), (0, 2.1e-7, False), (50, 1.9e-7, False)])
+def test_when_programs_are_tried(begun, tau, tried, monkeypatch):
+    """From 2e-7 on, after more than 150 systems."""
+    session, point = on_the_path("generic", 3.0)
+    path, seen = PathFollowing(session, *session.options.starts[0]), []
+    monkeypatch.setattr(continuation, "newton_on_active_arcs", lambda *given: None)
+    monkeypatch.setattr(continuation, "end_by_programs", lambda _, point: seen.append(point.tau))
+    path.begun, session.done, session.gap = begun, 151, np.inf
+    newton = path._newton(point._replace(theta=np.log(tau)))
+    session.done = 151
+    path._try_to_end(newton, newton.tangent(path._drift(newton)))
+    assert bool(seen) is tried
 
 
 def test_weights_come_nearer_by_geometric_means():
