@@ -243,8 +243,6 @@ class BestResponses:
 
 
 class BestResponseSession(GameSession):
-    """All servers in turn, again and again, and where they end after few turns once more in rationals."""
-
     reads = BestResponseOptions
 
     def iterate(self) -> None:

@@ -124,14 +124,10 @@ class CentralPathNewton:
 
     @cached_property
     def _used(self) -> Floats:
-        """(N,) x_n / M_n."""
         return self.at.tasks / self.levels.limits
 
     @cached_property
     def _pull(self) -> Floats:
-        """(A,) pull + c."""
-        if not self.levels.limited.any():
-            return self.at.pull
         return np.asarray(self.at.pull + self.levels.of_user(self.point.h * self._used / self.point.t), dtype=float)
 
     @cached_property
@@ -163,8 +159,7 @@ class CentralPathNewton:
         levels, point, arrow = self.levels, self.point, self._arrow
         at_limit = levels.limited & (point.h > point.t)
         shift, kept = np.where(at_limit, kept / np.where(at_limit, self._used, 1.0), 0.0), np.where(at_limit, 0.0, kept)
-        if levels.limited.any():
-            q = q + self.at.pull * levels.of_user(shift) - levels.of_user(point.h * kept / point.t)
+        q = q + self.at.pull * levels.of_user(shift) - levels.of_user(point.h * kept / point.t)
         gained, v = arrow.at_fixed_prices(q / self._pull, self.at.tasks * shift)
         supply, u = supply.ravel(), np.zeros(supply.size)
         lack, size = arrow.loads.rows(gained) - supply, np.inf  # u = 0, and supply is 0 in rows nobody wants

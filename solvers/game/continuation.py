@@ -87,7 +87,6 @@ class PathFollowing:
 
     def __init__(self, session: "ContinuationSession", tau: float, first: float, begin: CentralPathPoint | None = None) -> None:
         self.session, self.levels, self.first = session, session.levels, first
-        self._several = session.several
         self.due, self.begun = np.log(FINISH_TAU), session.done
         self.length, self.budget = 1.0, session.done + session.options.max_steps
         self._cap(np.log(tau))
@@ -134,7 +133,7 @@ class PathFollowing:
         return CentralPathNewton(self.levels, point)
 
     def _cap(self, theta: float) -> None:
-        self.levels.cap(max(self.first, float(0.3 * np.exp(-theta * (0.5 if self._several else 1.0)))))
+        self.levels.cap(max(self.first, float(0.3 * np.exp(-theta * (0.5 if self.session.several else 1.0)))))
 
     def _drift(self, newton: CentralPathNewton) -> Floats:
         """(A,) the change of E with log tau, because alpha changes with it."""
@@ -214,7 +213,7 @@ class PathFollowing:
         )
         large = levels.N * point.y > point.e, levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)
-        if self._several:
+        if self.session.several:
             finish_by_layers(session, levels.x(point.y))
             self._cap(point.theta)
             return

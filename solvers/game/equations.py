@@ -54,8 +54,9 @@ class NewtonOptions(AlgorithmOptions):
 PATTERNS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """The tolerances with which the pattern of a point is read, one after the other."""
 
-FULL = 1e-6
-"""The slack up to which `levels_at` takes a resource to be full, for it is asked for tasks in floating point."""
+FULL, UNDERFLOW = 1e-6, -600.0
+"""The slack up to which `levels_at` takes a resource to be full, for it is asked for tasks in floating point; the least logarithm
+of a part of a price that is computed without logarithms, as exp underflows beyond 700."""
 
 
 class Derivatives(NamedTuple):
@@ -94,6 +95,7 @@ class LevelEquations:
         self.limited = np.isfinite(self.limits)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
+        self.least_log_w = float(self.log_w.min(initial=0.0, where=self.w > 0))
         self.marginals, self.least = game.marginals, 1e-200 if game.own.any() else 0.0
         self.log_unit = np.log(game.instance.weights[user] * self.gamma)
         self.unit = np.ones(self.K)
@@ -175,10 +177,7 @@ class LevelEquations:
         with np.errstate(all="ignore"):
             log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])
             beta = self.of_server(self.beta)
-            parts = self.of_server(self.beta[:, None] * log_k) + self.log_w
-            unit = parts.max(axis=1)
-            parts -= np.where(np.isfinite(unit), unit, 0.0)[:, None]
-            share = np.exp(parts, out=parts)
+            unit, share = self._parts(self.beta[:, None] * log_k)
             total = share.sum(axis=1)
             log_p = (unit + np.log(total)) / beta
             share /= np.where(total > 0, total, 1.0)[:, None]
@@ -188,6 +187,21 @@ class LevelEquations:
             log_p[sharp] = levels.max(axis=1)
             share[sharp] = np.arange(self.R) == levels.argmax(axis=1)[:, None]
         return log_p, share
+
+    def _parts(self, log_price: Floats) -> tuple[Floats, Floats]:
+        """The logarithm of a unit for each arc, and what the arc pays for each resource in it, at prices exp log_price (K, R).
+
+        One unit for all arcs of a server needs no logarithms of parts; where numbers would underflow each arc has its own.
+        """
+        highest = log_price.max(axis=1)
+        unit = np.where(np.isfinite(highest), highest, 0.0)
+        relative = log_price - unit[:, None]
+        if self.least_log_w + relative.min(initial=0.0, where=relative > -np.inf) > UNDERFLOW:
+            return self.of_server(unit), self.of_server(np.exp(relative)) * self.w
+        parts = self.of_server(log_price) + self.log_w
+        most = parts.max(axis=1)
+        parts -= np.where(np.isfinite(most), most, 0.0)[:, None]
+        return most, np.exp(parts, out=parts)
 
     def x(self, y: Floats) -> Floats:
         """(A,) feasible tasks."""

@@ -19,9 +19,7 @@ Here in the numbers of game.py: y = x / gamma, z = b + y / phi, D*_r = sum over 
 beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of Algorithm I. Equality tests: TIED, relative; y
 <= TIED counts as 0. With this tolerance the rounds end where their changes decrease geometrically.
 
-**Corrections of errors in P** ((a) to (e) of docs/reference/derivations.md): a maximum over nobody counts as passing; who is n_r
-for two resources is counted once; where R* is empty nobody is released and beta = 1; TIED ends the rounds, which else need not
-end.
+docs/reference/derivations.md has the corrections of errors in P.
 """
 
 from dataclasses import dataclass

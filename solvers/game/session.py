@@ -151,7 +151,13 @@ class ForFilling(GameMethod):
     canonical = False
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        return plain_users(self.id, mechanism.domain(instance)) or all_filling(self.id, mechanism, instance)
+        game = game_of(mechanism, instance)
+        if reason := plain_users(self.id, game.instance):
+            return reason
+        for i in np.flatnonzero(game.finite)[:1] if game.instance.R > 1 or not game.alike.all() else ():  # K Theorem 5
+            what = "a utility of one's own" if game.own[i] else f"{game.alpha[i]:g}"
+            return f"{self.id} needs alpha = inf on every server, but it is {what} on server {instance.servers[i]!r}"
+        return ""
 
 
 def plain_users(method: str, instance: Instance) -> str:
@@ -174,13 +180,4 @@ def finite_alpha(method: str, mechanism: Mechanism, instance: Instance) -> str:
     """Why a method for finite alpha does not apply; else ""."""
     for i in np.flatnonzero(~game_of(mechanism, instance).finite)[:1]:
         return f"{method} needs finite alpha, but it is inf on server {instance.servers[i]!r}"
-    return ""
-
-
-def all_filling(method: str, mechanism: Mechanism, instance: Instance) -> str:
-    """Why a method for PS-DSF does not apply: a server with finite alpha and more than one resource (K Theorem 5); else ""."""
-    game = game_of(mechanism, instance)
-    for i in np.flatnonzero(game.finite)[:1] if game.instance.R > 1 or not game.alike.all() else ():
-        what = "a utility of one's own" if game.own[i] else f"{game.alpha[i]:g}"
-        return f"{method} needs alpha = inf on every server, but it is {what} on server {instance.servers[i]!r}"
     return ""

@@ -12,8 +12,7 @@ With shares b_n from elsewhere, z_n = b_n + sum_v y_nv / phi_n and kappa_r = mu_
     0 <= kappa_r  complements  s_r = 1 - sum_a w_ar y_a >= 0
     0 <= h_n      complements  t_n = 1 - sum_v y_nv / room_n >= 0        room_n = phi_n (m_n - b_n), for users with a limit
 
-On the path every product is tau (that of an arc tau / m). All numbers are logarithms of shares, or of prices over beta, so they
-are of order one for every alpha. docs/reference/derivations.md says which concave program these conditions are of.
+On the path every product is tau (that of an arc tau / m). docs/reference/derivations.md has the concave program behind this.
 
 **Newton.** Unknowns are relative changes l of y, u of kappa, m of h; those of e, s, t are eliminated:
 
