@@ -11,14 +11,9 @@ equilibrium if no server can do better alone. It exists (Rosen); for alpha = 1 i
 all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/papers/errata.md, K Lemma 2); methods say which equilibrium they
 take.
 
-With finite tasks (x_n <= M_n) and several variants of a user: game/game.py (L), where servers take min(x_n, M_n) for x_n. For
-alpha = 1 the nb allocation is then one of the equilibria, the Pareto optimal one. Variants at alpha = inf:
-game/ps_dsf_variants.py.
-
-Residual: game/residual.py. Models, for finite alpha: game/printed.py has K (28)-(31) and (37)-(40), which are handed out where K
-has the game (A = 1, B = 0, no limits, one demand vector). `form` chooses others: "levels" (game/merit.py), the same merit well
-scaled, in Pyomo "ncp-printed" and "ncp" (game/ncp.py), and where g_i' is a multiple of 1 / z on every server (alpha = 1 or A = 0)
-"nb", the concave program of nb.py, whose answer is an equilibrium. `solve` takes "nb" where it can, else "levels".
+Limits (x_n <= M_n) and several variants: game/game.py (L), variants at alpha = inf: game/ps_dsf_variants.py. Residual:
+game/residual.py. Models, for finite alpha: game/printed.py where K has it (A = 1, B = 0, no limits, one demand vector), else
+game/merit.py, game/ncp.py, or nb.py (where g_i' is a multiple of 1 / z on every server), which `form` names.
 """
 
 from collections.abc import Callable, Mapping

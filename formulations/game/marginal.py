@@ -5,8 +5,8 @@ K's server i maximises sum_n phi_n g_i(z_ni) for any increasing, strictly concav
     g_i'(z) > 0, decreasing,      and      e_i(z) = -d log g_i' / d log z = -z g_i''(z) / g_i'(z) > 0, its elasticity
 
 is in the conditions (K 28-31) and in their derivatives, so a `Utility` is g', and everything else is computed from `Marginals`,
-which holds log g' and its elasticity as functions of log z on arcs. Here g may also differ by user (g_ni): the game stays
-concave, so equilibria exist; K's Theorems 4 and 5 and envy-freeness need one g for all users of a server.
+which holds log g' and its elasticity as functions of log z on arcs. Here g may also differ by user (g_ni); K's Theorems 4 and 5
+need one g for all users of a server.
 
 Where g'(0) is finite, log(1 + z) for example, a user may have no tasks in an equilibrium.
 """

@@ -7,10 +7,8 @@ In the numbers without units of game.py, for any finite alpha:
 
 and for users with limits, with F_ni of merit.py in the place of E_ni,  0 <= sigma_n  complements  1 - u_n / M_n >= 0.
 
-No solver from a wheel takes complementarity conditions as such (`mpec.nl` needs PATH or Knitro). `as_nlp` applies one of Pyomo's
-transformations, "mpec.simple_nonlinear" (products at most `bound`), and the result is a nonlinear program for Ipopt without an
-objective: `solve_relaxations` in solvers/backends/pyomo.py lowers the bound step by step. Where both sides of a condition are 0
-at the solution, a product of at most `bound` determines them to sqrt(bound) only.
+`as_nlp` makes it a nonlinear program for Ipopt without an objective, with products at most `bound`, which `solve_relaxations` in
+solvers/backends/pyomo.py lowers step by step.
 """
 
 from typing import TYPE_CHECKING

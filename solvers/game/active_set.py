@@ -146,16 +146,14 @@ class ActiveStep:
 
     def _rows(self) -> tuple[Floats, Floats, Floats]:
         """B, C and the slack that is left when all v are those without u."""
+        from scipy.linalg import block_diag
+
         levels, at, a, n, i = self.levels, self.at, self.others, self.user, self.server
         worth = levels.w[self.pivot] * (at.tasks / levels.gamma[self.pivot])[:, None]  # loads for a unit of v
         blocks, moved = np.zeros((levels.K, levels.R, levels.R)), np.zeros((levels.K, levels.R))
         np.add.at(blocks, i, -worth[:, :, None] * self.to_u[:, None, :])
         np.add.at(moved, i, worth * self.v[:, None])
-        place = np.full((levels.K, levels.R), -1)
-        place.flat[self.row] = np.arange(len(self.row))
-        B, C, each = np.zeros((len(self.row), len(self.row))), np.zeros((levels.K, levels.R, len(a))), np.arange(len(a))
-        server, r, s = np.nonzero((place >= 0)[:, :, None] & (place >= 0)[:, None, :])
-        B[place[server, r], place[server, s]] = blocks[server, r, s]
+        B, C, each = block_diag(*blocks)[np.ix_(self.row, self.row)], np.zeros((levels.K, levels.R, len(a))), np.arange(len(a))
         C[levels.server[a], :, each] += levels.w[a] * self.own[a, None]
         C[i[n], :, each] -= worth[n] * (self.tasks[a] / at.tasks[n])[:, None]
         return B, C.reshape(levels.K * levels.R, len(a))[self.row], (levels.slack(self.y) - moved).ravel()[self.row]

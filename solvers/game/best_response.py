@@ -183,20 +183,12 @@ class ServerDual:
     def _cleared(self, u: Floats, b: Floats, r: int) -> float:
         from scipy.optimize import brentq
 
-        here = self.server.w[:, r] > 0
-        rest = np.where(np.arange(len(u)) == r, -np.inf, u)
-        log_rest = np.logaddexp.reduce(self.log_w[here] + rest, axis=1)
-        log_w, w, phi, b = self.log_w[here, r], self.server.w[here, r], self.server.phi[here], b[here]
-        most, marginals = self.server.most[here], self.marginals.of(np.flatnonzero(here))
-
         def excess(value: float) -> float:
-            with np.errstate(over="ignore"):
-                z = np.minimum(np.exp(marginals.inverse(np.logaddexp(log_rest, log_w + value))), most)
-            return float(w @ np.minimum(phi * np.maximum(z - b, 0.0), TOO_MUCH)) - 1.0
+            return float(self.demand(np.where(np.arange(len(u)) == r, value, u), b)[0] @ self.server.w[:, r]) - 1.0
 
         if excess(-np.inf) <= 0:
             return -np.inf
-        low = high = float(u[r]) if np.isfinite(u[r]) else float(np.min(log_rest[np.isfinite(log_rest)], initial=0.0))
+        low = high = float(u[r]) if np.isfinite(u[r]) else float(np.min(u[np.isfinite(u)], initial=0.0))
         width = self.beta / 4.0
         while excess(low) < 0:
             low, width = low - width, 2.0 * width

@@ -52,11 +52,9 @@ class CentralPathPoint(NamedTuple):
 
     @property
     def tau(self) -> float:
-        """How far from complementarity."""
         return float(np.exp(self.theta))
 
     def times(self, factors: Floats, theta: float) -> "CentralPathPoint":
-        """The point with every number multiplied."""
         y, k, e, s, h, t = (a * b for a, b in zip(self[:6], self.split(factors), strict=True))
         return CentralPathPoint(y, k, e, s, h, t, theta)
 

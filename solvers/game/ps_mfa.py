@@ -18,10 +18,8 @@ beta_ir = -grad_x_i Psi . d_r, the rate at which the load of r changes along -gr
     x += eta v_x,  lambda += eta v_lambda   with eta such that Psi decreases, no capacity is exceeded, lambda >= 0      (K 49-53)
 
 **Units.** The numbers of game/game.py: y for x, w for d, mu for lambda, capacities 1, and f_ni and mu_i divided by G_i, the
-geometric mean of g_i' at the start: in K's form units of tasks and prices change which argument of psi dominates.
-
-What K does not specify (the start, eta, epsilon, what is saturated), four corrections of errors in K, and what is known of
-convergence are in docs/reference/derivations.md. Finite alpha only.
+geometric mean of g_i' at the start. What K does not specify, and corrections of errors in K, are in
+docs/reference/derivations.md. Finite alpha only.
 """
 
 from dataclasses import dataclass

@@ -14,8 +14,7 @@ A server needs its own free resources and the totals x_n of its users only. The 
 fractions of capacity, and prices and f are in units of g_i' at equal parts, so that one epsilon suits all resources; K's epsilon
 has different units in its two places.
 
-The residual at a fixed point is about epsilon. What K does not specify (the start, kappa_i, the stopping rule) and two additions
-(steps 4 and 5) are in docs/reference/derivations.md. Finite alpha only.
+What K does not specify, and steps 4 and 5, which are not K's, are in docs/reference/derivations.md. Finite alpha only.
 """
 
 from dataclasses import dataclass
