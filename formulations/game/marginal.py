@@ -12,7 +12,7 @@ Where g'(0) is finite, log(1 + z) for example, a user may have no tasks in an eq
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -54,7 +54,6 @@ class Utility:
 
     marginal: Function
     slope: Function | None = None
-    _unwritten: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, function in (("marginal", self.marginal), ("slope", self.slope)):
@@ -71,10 +70,24 @@ class Utility:
         return (self.marginal, *(() if self.slope is None else (self.slope,)))
 
     def unwritten(self, layer: str) -> str:
-        """One sentence on why g' cannot be applied to expressions of a modelling layer, or ""; it is tried once."""
-        if layer not in self._unwritten:
-            self._unwritten[layer] = _failure(self.marginal, layer)
-        return self._unwritten[layer]
+        """One sentence on why g' cannot be applied to expressions of a modelling layer, or ""."""
+        try:
+            if layer == "cvxpy":
+                import cvxpy as cp
+
+                made = cp.log(self.marginal(cp.Variable(2, pos=True) / 2.0))
+                said = "" if made.shape == (2,) else f"it made the shape {made.shape}"
+            else:
+                import pyomo.environ as pyo
+
+                model = pyo.ConcreteModel()
+                model.z = pyo.Var(domain=pyo.PositiveReals, initialize=1.0)
+                said, _ = "", pyo.log(self.marginal(model.z / 2.0))
+        except Exception as error:
+            said = f"it raised {type(error).__name__}"
+        rule = "write it with +, -, *, / and ** alone, or solve without a model"
+        name = {"cvxpy": "CVXPY", "pyomo": "Pyomo"}[layer]
+        return f"the marginal of a utility cannot be applied to an expression of {name} ({said}): {rule}" if said else ""
 
     def slope_at(self, z: Floats) -> Floats:
         """g''(z)."""
@@ -178,27 +191,6 @@ def _tried(function: Function, z: Floats, whose: str, name: str, failed: str) ->
 def _refuse(whose: str, z: Floats, wrong: NDArray[np.bool_], values: Floats, text: str) -> None:
     for k in np.flatnonzero(wrong)[:1]:
         raise InstanceError(f"the utility of {whose}: " + text.format(z=f"{z[k]:.6g}", value=f"{values[k]:.6g}"))
-
-
-def _failure(marginal: Function, layer: str) -> str:
-    """Why the function cannot be applied to an expression of "cvxpy" or "pyomo", or ""."""
-    try:
-        if layer == "cvxpy":
-            import cvxpy as cp
-
-            made = cp.log(marginal(cp.Variable(2, pos=True) / 2.0))
-            said = "" if made.shape == (2,) else f"it made the shape {made.shape}"
-        else:
-            import pyomo.environ as pyo
-
-            model = pyo.ConcreteModel()
-            model.z = pyo.Var(domain=pyo.PositiveReals, initialize=1.0)
-            said, _ = "", pyo.log(marginal(model.z / 2.0))
-    except Exception as error:
-        said = f"it raised {type(error).__name__}"
-    rule = "write it with +, -, *, / and ** alone, or solve without a model"
-    name = {"cvxpy": "CVXPY", "pyomo": "Pyomo"}[layer]
-    return f"the marginal of a utility cannot be applied to an expression of {name} ({said}): {rule}" if said else ""
 
 
 @dataclass(frozen=True, eq=False)

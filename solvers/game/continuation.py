@@ -202,26 +202,22 @@ class PathFollowing:
         return None, 6
 
     def _try_to_end(self, newton: CentralPathNewton, along: Floats) -> None:
-        """Step 5 with the guess from the tangent, with that from the point, and by linear programs."""
+        """Step 5 with the guess from the tangent, and by linear programs."""
         levels, session, point = self.levels, self.session, newton.point
         self.due = point.theta - np.log(100.0)
         certain, (y, k, _, _, h, _) = point.tau**0.25, point.split(along)
-        stay = (
+        guess = (
             (y < 0.5) | (levels.N * point.y > certain),
             levels.row & ((k < 0.5) | (point.k > certain)),
             levels.limited & ((h < 0.5) | (point.h > certain)),
         )
-        large = levels.N * point.y > point.e, levels.row & (point.k > point.s), point.h > point.t
         levels.cap(np.inf)
         if self.session.several:
             finish_by_layers(session, levels.x(point.y))
-            self._cap(point.theta)
-            return
-        for arcs, rows, held in (stay, large):
+        else:
+            newton_on_active_arcs(session, point.y, point.k, *guess)
             if not session.reached:
-                newton_on_active_arcs(session, point.y, point.k, arcs, rows, held)
-        if not session.reached:
-            session.look(point.y, point.k, tau=point.tau)
+                session.look(point.y, point.k, tau=point.tau)
         if not session.reached and self._long and point.tau <= PROGRAMS_TAU and levels.game.finite.all():
             end_by_programs(session, point)
         self._cap(point.theta)

@@ -403,8 +403,8 @@ def in_use(answer):
 
 
 @pytest.mark.parametrize(("family", "alpha"), [("finite", 0.5), ("finite", 4.0), ("generic", 3.0), ("placement", 20.0)])
-def test_both_guesses_at_the_end_of_a_path_are_what_is_in_use(family, alpha, monkeypatch):
-    """Of arcs, prices and limits; from the tangent and from the point, at tau = 1e-10."""
+def test_the_guess_at_the_end_of_a_path_is_what_is_in_use(family, alpha, monkeypatch):
+    """Of arcs, prices and limits, at tau = 1e-10."""
     instance = getattr(generators, family)(10, 4, 3, 2)
     expected = in_use(solve(instance, GAME, "continuation", alpha=alpha, accuracy="high", merge=False))
 
@@ -415,10 +415,9 @@ def test_both_guesses_at_the_end_of_a_path_are_what_is_in_use(family, alpha, mon
         path.follow()
 
     seen = guesses(monkeypatch, session_of(instance, alpha=alpha), follow)
-    assert len(seen) >= 4
-    for guess in seen[-2:]:
-        for found, used in zip(guess, expected, strict=True):
-            np.testing.assert_array_equal(found, used)
+    assert len(seen) >= 2
+    for found, used in zip(seen[-1], expected, strict=True):
+        np.testing.assert_array_equal(found, used)
 
 
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.8])
