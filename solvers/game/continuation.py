@@ -7,9 +7,9 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 3. Predictor: a step along the tangent, in the logarithms of all unknowns and of tau. Alpha is capped at max(30, 0.3 / tau).
 4. Corrector: Newton steps orthogonal to the tangent until the point is close to the path; where they fail, shorten the step and
    go to 3.
-5. Each time tau has decreased to a hundredth (from FINISH_TAU on): guess the arcs and prices in use, and solve their equations
-   by Newton's method (active_set.py). On a long path, from PROGRAMS_TAU on, small changes of tasks and prices by linear programs
-   are next (small_changes.py). End if the residual is small enough.
+5. Each time tau has decreased to a hundredth (from FINISH_TAU on), and where the path cannot be followed: guess the arcs and
+   prices in use, and solve their equations by Newton's method (active_set.py). On a long path, from PROGRAMS_TAU on, small
+   changes of tasks and prices by linear programs are next (small_changes.py). End if the residual is small enough.
 6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of `starts`.
 
 For alpha != 1 the path may turn, so tau is an unknown like all others and the path is parametrised by its length (Allgower and
@@ -109,7 +109,11 @@ class PathFollowing:
                 self._try_to_end(newton, along)  # 5
             if self._enough():
                 return
-            newton = self._advance(newton, self._oriented(newton, along))  # 2, 3, 4
+            try:
+                newton = self._advance(newton, self._oriented(newton, along))  # 2, 3, 4
+            except PathLost:
+                self._try_to_end(newton, along)
+                raise
         self._try_to_end(newton, newton.tangent(self._drift(newton)))
 
     @property

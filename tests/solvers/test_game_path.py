@@ -314,6 +314,11 @@ def test_when_an_end_is_tried_again(family, alpha, monkeypatch):
     assert tried[-1] <= continuation.LAST_TAU
 
 
+def test_a_path_that_is_lost_is_tried_to_end_where_it_was():
+    """Weights of twelve orders of magnitude: the path is lost between two attempts, and the next start's too."""
+    assert solve(generators.weights(20, 6, 3, 3), GAME, "continuation", alpha=1.0).claims_success
+
+
 def test_what_is_enough_depends_on_how_long_the_path_is():
     """The target; on a path of more than 150 systems ten times the target."""
     session = session_of(generators.generic(6, 3, 2, 1), "low", alpha=3.0)
