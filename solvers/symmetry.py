@@ -7,9 +7,8 @@ same; two rows of servers where capacities, placement and demands there are. A c
 
 a class D of rows as one row with the count q_D = sum_i q_i, split as x_ni = (q_i / q_D) x_nD.
 
-A set of tasks that is possible, and fair by a mechanism, when merged is so when split (docs/reference/derivations.md has the
-proofs). Row i of class D gets the prices (q_i / q_D) p_Dr; levels stay. So the residual on the given instance proves the answer
-by its own prices: it is computed there, and what is not proved there is solved again without merging.
+Row i of class D gets the prices (q_i / q_D) p_Dr; levels stay. What the residual on the given instance does not prove is solved
+again without merging (docs/reference/derivations.md has the proofs).
 """
 
 from dataclasses import dataclass, replace
@@ -73,16 +72,11 @@ class Classes:
 def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
     """The classes that the mechanism allows to be merged; None where that would not make the instance much smaller."""
     users, servers = mechanism.merges_users, mechanism.merges_servers
-    most = WORTH * instance.N * instance.K
     if not (users or servers) or instance.A < FEWEST:
-        return None
-    matrix = instance.vectors.matrix  # one number of each user and row tells how many classes there are at least
-    demand, capacity = matrix.data[matrix.indptr[instance.vectors.first[:-1]]], instance.capacities[:, 0]
-    if (len(np.unique(demand)) if users else instance.N) * (len(np.unique(capacity)) if servers else instance.K) > most:
         return None
     user = _same_users(instance) if users else np.arange(instance.N)
     server = alike_servers(instance) if servers else np.arange(instance.K)
-    return Classes(instance, user, server) if (user.max() + 1) * (server.max() + 1) <= most else None
+    return Classes(instance, user, server) if (user.max() + 1) * (server.max() + 1) <= WORTH * instance.N * instance.K else None
 
 
 def _sums(of: NDArray[np.intp], values: NDArray[Any]) -> Floats:

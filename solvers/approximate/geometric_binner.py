@@ -8,18 +8,8 @@ The weighted share v_n = sigma_n u_n / phi_n of each user is split into bins, an
 with U_0 = 0, U_b = U_1 alpha^(b-1), and a last bin without end. U_1 is the least level of an equal partition, which everybody can
 have. A user's bins fill in their order, since their worth falls: the objective is sum_n h(v_n), h concave with slopes epsilon^b.
 
-**Least level.** Let g be the max-min level and U_b <= g. All users can have U_b at once, so N h(U_b) <= sum_n h(v_n), and from
-h(v) <= h(U_b) + epsilon^b (v - U_b)+ follows for every user n and every bin c <= b
-
-    v_n >= U_c - epsilon^(b-c+1) sum_m (v_m - U_b)+
-
-So for a small epsilon the least level is at least the last U_b <= g, which is more than g / alpha.
-
-**Every level.** Where the levels v that can be had are a polymatroid (one resource, users with equal demands and weights), v and
-the leximin levels v* lie in the same bins for every epsilon < 1, so above U_1 v_n / v*_n is between 1 / alpha and alpha. Both are
-bases. If v_n < U_b < v*_n, by exchange some m has v_m > v*_m, can give to n in v, and can take from n in v*. Then v*_m >= v*_n,
-for v* is leximin, so v_m > U_b: what m gives is worth less than what n gains, and v is not the best. As well if v_n > U_b > v*_n.
-In general there is no such bound: docs/reference/derivations.md has an example.
+For a small epsilon the least level is more than a part 1 / alpha of the max-min level, and where levels are a polymatroid each is
+within alpha of its leximin level: docs/reference/derivations.md has the proofs, and an example without such a bound.
 """
 
 from dataclasses import dataclass

@@ -5,8 +5,7 @@
    same with k times the tasks, by the default method.
 3. The answers, divided by k, are put together: they are feasible.
 
-With one part it is the exact answer. Where users of a part are few, what they cannot use is wasted; so it loses more with more
-parts, and where a few users need what others do not. For a market the prices of the parts add up to prices of the whole.
+With one part it is the exact answer. It loses more with more parts, and where a few users need what others do not.
 """
 
 from dataclasses import dataclass

@@ -20,8 +20,8 @@ prices of a market (nb: Eisenberg and Gale):
 3. End where the error no longer decreases: the largest of the relative duality gap, the residuals, and what y differs from the
    marginal utility, relative.
 
-Answers are judged by the bound that the prices p prove (common/duality_gap.py). Where a row is full at price 0, tasks are known
-to about the square root of the gap only. So the iteration ends where that is what users may be off, and tasks hardly change.
+Where a row is full at price 0, tasks are known to about the square root of the gap only. So the iteration ends where that is
+what users may be off, and tasks hardly change.
 """
 
 from typing import Self
@@ -98,7 +98,7 @@ class AlphaFairArrow(ArrowProgram):
 
     @np.errstate(all="ignore")  # what overflows is no smaller error
     def solve(self, session: "AlphaFairSession") -> Result:
-        """X and prices, at the smallest error that was met; the session is offered each point that is better."""
+        """The point of the smallest error that was met; the session is offered each point that is better."""
         self.target = 0.1 * allowed_user_error(session.limits.promised) ** 2
         point, error, iterations = self.iterate(
             self.start(session.limits), session.limits, lambda now: session.offer(*self._tasks_and_prices(now))

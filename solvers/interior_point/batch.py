@@ -1,8 +1,7 @@
 r"""Many small programs of one shape at once: the iteration of program.py on stacks of arrays, one instance after the other.
 
 With one demand vector for each user, products with `load` are small products of matrices (`GridLoads`), which NumPy does for a
-whole stack in one call. The equations are those of equations.py with right = 1, in units of users in which an equal partition is
-about 1, for the first round of max_min.py and for nb; the Newton step is that of system.py.
+whole stack in one call. The equations are those of equations.py for the first round of max_min.py and for nb, with right = 1.
 
 1. Start near an equal partition.
 2. Residuals and errors; answers that are good enough, or that no longer become better, leave the stack.
@@ -42,9 +41,6 @@ FLOOR, GUARD = 1e-14, 1e-14
 
 PARTS = (1.0, 0.5, 0.0)
 """Parts of the correction that are tried, from the least that is sensible to all of it."""
-
-CROWDED = 0.8
-"""The stack is made smaller when this part of it, or less, is left."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +105,7 @@ def solve_stack(stack: Stack, late: Callable[[], bool] = lambda: False, target: 
             stay = (least > max(target, TARGET)) & (since[here] < np.where(least > ENOUGH, PATIENCE, 2)) & np.isfinite(error)
             if not stay.any() or step == STEPS or late():
                 break
-            if stay.mean() <= CROWDED:
+            if not stay.all():
                 here, work = here[stay], work.take(stay)
             work.advance()  # 3 and 4
     return best

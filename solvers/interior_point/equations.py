@@ -7,8 +7,7 @@ Both programs have tasks x_a on arcs in the users' units, t_n for the utility of
     owner x + r = limit          where there is one                   z >= 0
     x, s, t, r >= 0                                                   d = load^T p - owner^T (y - z) >= 0
 
-Their Newton system is that of system.py: dx = c / d - theta dd with theta = x / d on arcs, S = s / p on rows, l = y - z, and
-E = -dt / dy where there is no limit.
+Their Newton system is that of system.py.
 """
 
 from itertools import pairwise

@@ -18,8 +18,7 @@ Where a round is `unlimited` an active user with a limit below g has it in the p
    shows a level that is possible, and who has a lower limit.
 4. Near the answer, project onto the optimal face, and end where that meets all equations (optimal_face.py).
 
-`Result.error` is the largest of the relative duality gap and the residuals of all equations. Where it stays above ENOUGH the
-answer is not used: `highs:leximin` then leaves the round to HiGHS. What an answer proves the rounds say.
+Where the error stays above ENOUGH the answer is not used: `highs:leximin` then leaves the round to HiGHS.
 """
 
 from collections.abc import Callable

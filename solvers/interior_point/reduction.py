@@ -1,8 +1,7 @@
 r"""Constraint reduction: the arcs that an iteration of program.py needs, and what the others do (Tits, Absil and Woessner 2006).
 
 Of N K arcs about N + K (R - 1) carry something at the answer. An arc that carries a small part of what its user has, and costs
-more than the user pays, has a small theta = x / d: in the Newton system it changes hardly anything, but each pass over the arcs
-costs as much for it as for the others. So
+more than the user pays, has a small theta = x / d, which changes hardly anything in the Newton system. So
 
 1. Keep the arcs with  x_a / u_n >= KEPT d_a / y_n, where u_n is what user n has and y_n what it pays; those whose d has fallen to
    FALLING of what it was an iteration before, as that of an arc in use does, while that of the others tends to a constant (the
@@ -12,9 +11,8 @@ costs as much for it as for the others. So
 3. The step on the arcs that are kept is that of an arrow which has no others.
 4. The d of the others follows from p, y and z.
 
-So all equations hold as after a Newton step; what is left out is how x_a answers to the change of d_a. An arc whose d falls is
-kept in the next iteration. Where the others shorten the step, as those of many equal answers do, or the error rises, as it does
-where a server has too few arcs left to fix its prices, the iteration is done again with all arcs, and so are those after it.
+So all equations hold as after a Newton step. Where the others shorten the step, as those of many equal answers do, or the error
+rises, as it does where a server has too few arcs left to fix its prices, this and all later iterations are done with all arcs.
 """
 
 import numpy as np

@@ -1,12 +1,7 @@
 r"""The Newton system of one iterate of program.py: the arrow of kkt/schur.py with a border for g, and its refinement.
 
-With theta = x / d on arcs, s / p on rows, E = -dt / dy where there is no limit and l = y - z it is symmetric,
-
-    [ P + S    -B   ] [dp]
-    [ -B^T   D + E  ] [dl] = ...
-
-and where users are raised it has one border for g: b = raised in the users' rows, c where limits count. The Cholesky factor of
-what is left once one side is eliminated is all the linear algebra there is.
+With theta = x / d on arcs, S = s / p on rows, E = -dt / dy where there is no limit and l = y - z it is symmetric, and where users
+are raised it has one border for g: b = raised in the users' rows, c where limits count.
 
 **The last digits.** Near the answer theta spans the inverse of mu, up to 1e28, and plain formulas stop at a gap of 1e-7. So
 
@@ -122,21 +117,18 @@ class ArrowSystem(Elimination):
         flow = self.theta * np.where(np.abs(d - reduced) <= ROUNDING * cost, d, reduced)
         return Balance(p, l, self.s * p + loads.rows(flow), self.ends * l - loads.totals(flow))
 
-    def _prices(self, rows: Floats, users: Floats, moved: Floats | float) -> tuple[Floats, Floats]:
-        """Dp of the matrix with rho b b^T, and load^T dp; what is `moved` on arcs adds to the rows."""
-        loads, l = self.loads, users / self.shaft  # noqa: E741
-        l -= 0.5 * self.rho * self.program.dot(self.b, l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
-        p = self.factor.solve(rows + loads.rows(self.theta * loads.of_users(l) + moved))
-        return p, loads.priced(p)
-
     def _collected(self, priced: Floats, users: Floats) -> Any:
         """B dl of the same matrix."""
         return self.left * self.program.dot(self.share, users + self.loads.totals(self.theta * priced))
 
     def _solve(self, rows: Floats, users: Floats, h: Any, moved: Floats | float = 0.0) -> Response:
+        """The response by the factor of the matrix with rho b b^T; what is `moved` on arcs adds to the rows."""
         loads, theta, g = self.loads, self.theta, 0.0
         with_border = users + self.rho * h * self.b
-        p, priced = self._prices(rows, with_border, moved)
+        l = with_border / self.shaft  # noqa: E741
+        l -= 0.5 * self.rho * self.program.dot(self.b, l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
+        p = self.factor.solve(rows + loads.rows(theta * loads.of_users(l) + moved))
+        priced = loads.priced(p)
         if self.program.raised.any():
             g = (h - self._collected(priced, with_border)) / self.reach
             part = g * (1.0 - self.rho * self.c)

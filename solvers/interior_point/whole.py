@@ -4,8 +4,8 @@ With C = (load; -owner), q = (p, l) and l = y - z, programs in which no user is 
 
     (C diag(theta) C^T + diag(S, E)) dq = right        dd = C^T dq - lack        dx = over - theta dd
 
-Rounding of dq is up to 1e13 times as large in dx, so what the equations lack then is solved for once more: rows are met down to
-gaps of 1e-12. Where they lack more, program.py goes on with system.py.
+Rounding of dq is up to 1e13 times as large in dx, so what the equations lack then is solved for once more. Where rows lack more
+than they may, program.py goes on with system.py.
 """
 
 import numpy as np

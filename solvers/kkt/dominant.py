@@ -12,8 +12,8 @@ of rows and l = y - z of users, with flow = theta (load^T p - l), which is x whe
 
     e = S p + load flow = 1        in rows,        E l - owner flow = -dt/dy y - t        in users' rows,
 
-which for nb vanishes and for fds is (1 / alpha - 1) t. What is negative there, or where a user is at its limit, is small beside
-what all users without limits pay, in whose rows it ends.
+which for nb vanishes and for fds is (1 / alpha - 1) t. What is negative is small beside what users without limits pay, in whose
+rows it ends.
 """
 
 from typing import NamedTuple

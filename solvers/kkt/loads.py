@@ -7,14 +7,11 @@ r"""What one iteration asks of the matrix `load`, in one of three layouts.
 
 where charge (A, K R) is load^T, but for `ArcLoads.charged`.
 
-`GridLoads`: every user may run on every server and has one demand vector there, so that load = demand / capacity has rank one for
-each resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K) of arcs.
+`GridLoads`: all pairs of users and servers, one demand vector a user, so that load = demand / capacity has rank one for each
+resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K) of arcs.
 `MaskedLoads`: the same for a part of the pairs, at least one in `SPARSEST`: arcs are written into the grid for each product.
 `ArcLoads`: any list of arcs, with the loads of each (A, R).
-`SparseLoads`: any list of arcs that use few of many resources. They have neither blocks nor a coupling, but all that is left for
-the prices when users are eliminated, a sparse sum of squares (`remaining`).
-
-The coupling is sparse on request, with the arcs whose weight is not 0.
+`SparseLoads`: any list of arcs that use few of many resources. In the place of blocks and a coupling they have `remaining`.
 """
 
 from copy import copy
@@ -26,10 +23,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.matrices import of_blocks
-
-Chosen: TypeAlias = slice | NDArray[np.bool_]
-"""All users, or which of them (N,)."""
+from fairalloc.solvers.kkt.matrices import Dense, Precision, of_blocks
 
 SPARSEST = 10
 """Grids are used from one pair in so many on."""
@@ -71,7 +65,7 @@ class GridLoads:
     In a stack all arrays have one more axis, the first.
     """
 
-    charges: None = None
+    charging: None = None  # of other charges, which these have not
 
     def __init__(self, demand: Floats, inverse: Floats, user: NDArray[np.intp], server: NDArray[np.intp]) -> None:
         self.demand, self.inverse, self.user, self.server = demand, inverse, user, server
@@ -118,11 +112,9 @@ class GridLoads:
         sums = (self._on_grid(weights).swapaxes(-1, -2) @ self.pairs) * self.scales
         return sums.reshape(*sums.shape[:-1], self.R, self.R)
 
-    def coupling(
-        self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
-    ) -> NDArray[np.floating[Any]]:
-        """(N, K R) of arcs weighted (A,), in that precision, or the rows of some users."""
-        result = self._on_grid(weights)[users].astype(kind)[..., None] * self.demand[users].astype(kind)[..., None, :]
+    def coupling(self, weights: Floats, kind: Precision = np.float64) -> Dense:
+        """(N, K R) of arcs weighted (A,), in that precision."""
+        result = self._on_grid(weights).astype(kind)[..., None] * self.demand.astype(kind)[..., None, :]
         result *= self.inverse.astype(kind)[..., None, :, :]
         return result.reshape(*result.shape[:-2], -1)
 
@@ -157,7 +149,6 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
 class ListedLoads(ArcsOfUsers):
     """Any arcs, ordered by user; each user has one at least. `transposed` is (A, K R), sparse."""
 
-    charges: Floats | None = None
     R: int
 
     def __init__(
@@ -167,15 +158,9 @@ class ListedLoads(ArcsOfUsers):
         self.R = transposed.shape[1] // servers
         self.load = transposed.T  # the same numbers; with those of a row together products took twice as long
         self.count_arcs(user, users)
-        self.owner = sums_of(user, users)
 
     def __len__(self) -> int:
         return len(self.user)
-
-    def totals(self, values: Floats) -> Floats:
-        """(N,) owner @ values; for up to fifteen arcs each this takes half of what the sums of ArcsOfUsers take."""
-        result: Floats = self.owner @ values
-        return result
 
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""
@@ -189,13 +174,11 @@ class ListedLoads(ArcsOfUsers):
 
 
 class SparseLoads(ListedLoads):
-    r"""Arcs that use few of many resources.
-
-    With F for D + E, what is left for the prices is a sum of squares, without cancellation, of arcs a and pairs of a user's arcs:
+    r"""Arcs that use few of many resources; what is left for the prices is a sum of squares, of arcs and pairs of a user's arcs,
 
         P - B F^-1 B^T = sum_a theta_a E_n / F_n |load_a|^2 + sum_{a < b} theta_a theta_b / F_n |load_a - load_b|^2,
 
-    where |v|^2 stands for v v^T.
+    without cancellation, where F = D + E and |v|^2 = v v^T.
 
     twins : (2, T) all pairs of a user's arcs
     terms : (A + T, K R) the loads of arcs and the differences of twins, sparse
@@ -217,7 +200,7 @@ class SparseLoads(ListedLoads):
         lengths = np.diff(self.terms.indptr).astype(float)
         return APART * float((lengths * (lengths + 1.0)).sum())
 
-    def remaining(self, own: Floats, pairs: Floats, kind: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    def remaining(self, own: Floats, pairs: Floats, kind: Precision) -> Dense:
         """The sum of squares weighted (A,) and (T,), dense in the order of LAPACK: at least the lower triangle."""
         rows = self.K * self.R
         if self.products is None:
@@ -239,8 +222,9 @@ class ArcLoads(ListedLoads):
 
     charges : (A, R) what is charged for prices in the place of loads; None for these
     places, place : (places,) the pairs of user and server with arcs, n K + i, and (A,) which an arc's is; None where each has one
-    complete : whether all pairs have
     """
+
+    charges: Floats | None = None
 
     def __init__(self, loads: Floats, user: NDArray[np.intp], server: NDArray[np.intp], users: int, servers: int) -> None:
         R = loads.shape[1]
@@ -251,7 +235,6 @@ class ArcLoads(ListedLoads):
         place = user * servers + server
         self.twins = twins(place)
         self.places, self.place = np.unique(place, return_inverse=True) if self.twins.size else (place, None)
-        self.complete = len(self.places) == users * servers
 
     def priced(self, p: Floats) -> Floats:
         """(A,) charge p."""
@@ -269,9 +252,10 @@ class ArcLoads(ListedLoads):
         return np.ones(len(self), np.intp) if self.place is None else np.bincount(self.place)[self.place]
 
     @property
-    def charging(self) -> "ArcLoads":
-        """The same arcs with the charges as loads, for `coupling` and `sparse_coupling`."""
-        assert self.charges is not None
+    def charging(self) -> "ArcLoads | None":
+        """The same arcs with the charges as loads, for couplings; None where the loads are charged, so that C is B."""
+        if self.charges is None:
+            return None
         result = copy(self)
         result.loads, result.charges = self.charges, None
         return result
@@ -285,21 +269,11 @@ class ArcLoads(ListedLoads):
         np.add.at(result, self.server[one], self.loads[one][:, :, None] * (twin_weights[:, None] * charges[two])[:, None, :])
         return result
 
-    def coupling(
-        self, weights: Floats, kind: type[np.floating[Any]] = np.float64, users: Chosen = slice(None)
-    ) -> NDArray[np.floating[Any]]:
-        """(N, K R) of arcs weighted (A,), in that precision, or the rows of some users."""
-        values = self._at_places(weights).astype(kind, copy=False)
-        if self.complete and isinstance(users, slice):
-            return values.reshape(self.N, -1)
-        places, count = self.places, self.N
-        if not isinstance(users, slice):
-            user, server = np.divmod(places, self.K)
-            there, number = np.flatnonzero(users[user]), np.cumsum(users) - 1
-            values, places, count = values[there], number[user[there]] * self.K + server[there], int(number[-1]) + 1
-        result = np.zeros((count * self.K, self.R), kind)
-        result[places] = values
-        return result.reshape(count, self.K * self.R)
+    def coupling(self, weights: Floats, kind: Precision = np.float64) -> Dense:
+        """(N, K R) of arcs weighted (A,), in that precision."""
+        result = np.zeros((self.N * self.K, self.R), kind)
+        result[self.places] = self._at_places(weights)
+        return result.reshape(self.N, -1)
 
     def sparse_coupling(self, weights: Floats) -> sp.bsr_array:
         """(N, K R), with a number for every resource of an arc whose weight is not 0."""
@@ -380,9 +354,7 @@ def restricted(loads: BlockLoads, kept: NDArray[np.intp]) -> ArcLoads:
 
 def sums_of(group: NDArray[np.intp], groups: int) -> sp.csr_array:
     """(groups, A) 1 where an arc is of a group, from the group of each arc (A,)."""
-    order = np.argsort(group.astype(np.min_scalar_type(groups)), kind="stable")  # numbers of two bytes are sorted by digits
-    ends = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=groups))])
-    return sp.csr_array((np.ones(len(group)), order, ends), shape=(groups, len(group)))
+    return sp.csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=(groups, len(group)))
 
 
 def twins(place: NDArray[np.intp]) -> NDArray[np.intp]:

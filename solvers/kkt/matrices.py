@@ -1,9 +1,7 @@
 """Matrices: sparse ones of blocks, and factors of dense ones, Cholesky in the precision of the matrix, LU in double precision.
 
 Blocks are SciPy's BSR: R x R for each pair of servers that have a user in common, or 1 x R for each arc. Products take a third of
-the time that they take with single numbers, and so does leaving out rows and columns. LAPACK's `potrs` is made for many
-right-hand sides. For one, two triangular solves of BLAS-2 take a third of its time at 1,000 rows in double precision and a
-seventh in single precision.
+the time that they take with single numbers.
 """
 
 from collections.abc import Callable
@@ -50,7 +48,7 @@ def cholesky(matrix: Dense, overwrite: bool = False) -> Dense | None:
 
 
 def solved(factor: Dense, right: Floats) -> Floats:
-    """The solution for a right-hand side (n,)."""
+    """The solution for a right-hand side (n,); for one, LAPACK's `potrs` takes three to seven times as long."""
     trsv = blas("trsv", factor.dtype)
     half = trsv(factor, right.astype(factor.dtype), lower=1, overwrite_x=1)
     result: Floats = trsv(factor, half, lower=1, trans=1, overwrite_x=1).astype(float, copy=False)

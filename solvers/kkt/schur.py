@@ -20,25 +20,16 @@ they change of its costs, and the factor is that of LU.
 2. The weights of the blocks that remain when l is eliminated: theta (D + E - theta) / (D + E), the bracket of pivots without
    cancellation. A user with one arc in use thus costs neither digits nor a row.
 3. Eliminate one side and factorise the rest (below).
-4. From p follow l, and f on all arcs. Where theta of a pivot tends to infinity, its f is lost in rounding; it is what the user's
-   other arcs leave.
+4. From p follow l, and f on all arcs; that of a pivot, which rounding may lose, is what the user's other arcs leave.
 
-**What is left is factorised** in one of three ways, of which `plan_for` chooses by sizes, with F for D + E:
+**What is left is factorised** in one of these ways, of which `plan_for` chooses by sizes, with F for D + E:
 
-1. "rows": users eliminated, Cholesky factor of P + S - B F^-1 C^T, dense with K R rows, formed by one symmetric product (BLAS-3).
-2. "sparse rows": the same matrix, formed and factorised sparse (sparse_factor.py): few pairs of servers have a user in common.
-3. "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
-   one large theta loses its digits to cancellation, so the last digits are left to "rows" where that can be formed; not with one
-   resource, where dominant.py keeps them.
-
-Where arcs use few of many resources (`SparseLoads`), the ways are 1 and 2, the blocks are single numbers, and the whole matrix
-is a sum of squares of arcs and of differences of a user's arcs.
-
-In the game the ways are 1 and 2, with LU in the place of Cholesky, and the sign of the determinant is wanted, too.
-
-Where rows are equations, which others may imply, the matrix of 2 may be singular. It is "sparse equations" then: SuperLU's factor
-with the largest guard and without the term of rank one. Where users have few arcs but most pairs of servers a user in common
-(`scattered`), "sparse rows" is a preconditioner that leaves out the coupling of arcs with a small part of their user's theta.
+- "rows": users eliminated, Cholesky factor of P + S - B F^-1 C^T, dense with K R rows; in the game LU, whose sign is wanted, too.
+- "sparse rows": the same matrix, formed and factorised sparse (sparse_factor.py): few pairs of servers have a user in common.
+  Where most pairs have (`scattered`) it is a preconditioner without the coupling of arcs with a small part of their user's theta.
+- "sparse equations": rows may be implied by others and the matrix singular. SuperLU's factor with the largest guard.
+- "users": the blocks P + S eliminated, Cholesky factor of F - B^T (P + S)^-1 B, dense with N rows: for many servers. A user with
+  one large theta loses its digits, so the last ones are left to "rows" where that can be formed, or to dominant.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,7 +44,7 @@ from numpy.typing import NDArray
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.dominant import Balance, factor_of_dominant
-from fairalloc.solvers.kkt.loads import SPARSEST, ArcLoads, BlockLoads, Chosen, Loads, SparseLoads, uses_few
+from fairalloc.solvers.kkt.loads import SPARSEST, BlockLoads, Loads, SparseLoads, uses_few
 from fairalloc.solvers.kkt.matrices import (
     Dense,
     ScaledLU,
@@ -144,7 +135,7 @@ def plan_for_game(loads: Loads) -> Plan:
 def factorised(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
     """What solves for p; LinAlgError where the matrix is symmetric, but not positive definite in floating point."""
     if not isinstance(loads, SparseLoads):
-        if loads.charges is not None:
+        if loads.charging is not None:
             return _unsymmetric(loads, head, plan)
         if plan == "users":
             return Factor(_users(loads, head))
@@ -190,32 +181,15 @@ def _squares(loads: SparseLoads, head: "Elimination") -> tuple[Floats, Floats]:
 
 
 def _coupled(loads: BlockLoads, head: "Elimination", kind: type[np.floating[Any]]) -> Dense:
-    """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; for users with many arcs the product is dense,
-    for others sparse.
-    """
+    """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; a sparse product where that is cheaper."""
     scaled, counts = _scaled(loads, head)
-    several, many = counts > 1, SCATTERED * counts**2 > loads.K**2
-    if many.all():
-        return _dense_product(loads, scaled, kind, slice(None), None)
-    if loads.charges is not None and 0 < np.count_nonzero(several) * (loads.K * loads.R) ** 2 <= CHEAP:
-        return _dense_product(loads, scaled, kind, several, None)
-    matrix = dense(_product(loads, scaled * loads.of_users((~many).astype(float))), kind)
-    return _dense_product(loads, scaled, kind, many, matrix) if many.any() else matrix
-
-
-def _dense_product(loads: BlockLoads, scaled: Floats, kind: Any, users: Chosen, matrix: Dense | None) -> Dense:
-    """(K R, K R) the part of some users, added to a matrix where there is one; the lower triangle of a symmetric one."""
-    more: dict[str, Any] = {} if matrix is None else {"beta": 1.0, "c": matrix, "overwrite_c": 1}
-    left = loads.coupling(scaled, kind, users).T
-    if (charging := _charging(loads)) is None:
-        return blas("syrk", kind)(-1.0, left, lower=1, **more)  # type: ignore[no-any-return]
-    right = charging.coupling(scaled, kind, users).T
-    return blas("gemm", kind)(-1.0, left, right, trans_b=1, **more)  # type: ignore[no-any-return]
-
-
-def _charging(loads: BlockLoads) -> ArcLoads | None:
-    """The arcs with what they are charged as loads; None where that is their loads, so that the matrix is symmetric."""
-    return loads.charging if isinstance(loads, ArcLoads) and loads.charges is not None else None
+    charging, cheap = loads.charging, loads.N * (loads.K * loads.R) ** 2 <= CHEAP
+    if SCATTERED * np.mean(counts**2) <= loads.K**2 and not (charging is not None and cheap):
+        return dense(_product(loads, scaled), kind)
+    left = loads.coupling(scaled, kind).T
+    if charging is None:
+        return blas("syrk", kind)(-1.0, left, lower=1)  # type: ignore[no-any-return]
+    return blas("gemm", kind)(-1.0, left, charging.coupling(scaled, kind).T, trans_b=1)  # type: ignore[no-any-return]
 
 
 def _scaled(loads: BlockLoads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
@@ -291,7 +265,7 @@ def _check_finite(*numbers: Floats) -> None:
 
 def _product(loads: BlockLoads, scaled: Floats) -> sp.bsr_array:
     """(K R, K R) -B F^-1 C^T from the weights of the coupling (A,)."""
-    coupling, charging = loads.sparse_coupling(scaled), _charging(loads)
+    coupling, charging = loads.sparse_coupling(scaled), loads.charging
     return coupling.T @ -(coupling if charging is None else charging.sparse_coupling(scaled))
 
 

@@ -8,8 +8,7 @@ r"""Factors of a sparse matrix of blocks, R x R for each pair of servers: most o
 3. Repeat 1 and 2 with what is left, until it is small or no longer sparse. That is factorised by LAPACK.
 
 `SparseFactor` is for symmetric matrices, with Cholesky's L and U = L^T. `SparseLU` is for those of the game, with U = 1 and L the
-block itself; the determinant is the product of those of all blocks and of the rest, as rows and columns change places alike. The
-blocks of two servers vanish there one by one, where users want no resource of which the others pay.
+block itself; the determinant is the product of those of all blocks and of the rest, as rows and columns change places alike.
 
 A term of rank one, rho a a^T, would fill the matrix. It is the same as one more unknown w = rho a^T p, a last row and column a
 with -1 / rho on the diagonal, which is eliminated between 2 and 3: after the passes a is a' and the diagonal -kappa, and what is

@@ -294,8 +294,9 @@ def test_the_projection_onto_the_optimal_face_gives_the_last_digits(monkeypatch)
     monkeypatch.setattr(optimal_face, "IN_DOUBT", 1e-14)
     assert projected(arrow, now, lack) is None, "a user has no arc"
     monkeypatch.undo()
-    right = optimal_face._guess(arrow, now)
-    monkeypatch.setattr(optimal_face, "_guess", lambda *_: right._replace(rows=~right.rows))
+    guess, rows = optimal_face._guess(arrow, now), arrow.parts[1]
+    guess[rows] = ~guess[rows]
+    monkeypatch.setattr(optimal_face, "_guess", lambda *_: guess)
     wrong = projected(arrow, now, lack)
     assert arrow.error(wrong, arrow.residuals(wrong)) > arrow.error(now, lack)
 

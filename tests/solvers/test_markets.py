@@ -178,7 +178,7 @@ def test_the_balance_is_what_the_arrow_makes_of_prices(kind):
     arrow = arrow_of(kind(5, 8, 2))
     for now in (arrow.start(Limits()), arrow.start(Limits(start=np.full(40, 1e-2)))):
         system = ArrowSystem(arrow, now, Way("users", refined=True, negligible=NEGLIGIBLE))
-        load, owner, theta = arrow.loads.load.toarray(), arrow.loads.owner.toarray(), np.diag(system.theta)
+        load, owner, theta = arrow.loads.load.toarray(), arrow.instance.arcs.owner.toarray(), np.diag(system.theta)
         corner = load @ theta @ owner.T
         rows = np.diag(system.s) + load @ theta @ load.T
         matrix = np.block([[rows, -corner], [-corner.T, np.diag(system.ends) + owner @ theta @ owner.T]])
