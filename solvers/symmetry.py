@@ -45,7 +45,8 @@ class Classes:
     @cached_property
     def merged(self) -> Instance:
         """The instance with one user and one row of servers for each class: the first of it, with its sums."""
-        given, users, servers = self.instance, _firsts(self.user), _firsts(self.server)
+        given = self.instance
+        users, servers = (np.unique(of, return_index=True)[1] for of in (self.user, self.server))
         return given.chosen(
             users,
             servers,
@@ -82,11 +83,6 @@ def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
 def _sums(of: NDArray[np.intp], values: NDArray[Any]) -> Floats:
     """The sum of the values of each class."""
     return np.bincount(of, values).astype(float)
-
-
-def _firsts(of: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The first member of each class, where classes are numbered by these."""
-    return np.unique(of, return_index=True)[1]
 
 
 def _same_users(instance: Instance) -> NDArray[np.intp]:

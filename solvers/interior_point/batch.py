@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import NOTHING, PrimalDual
-from fairalloc.solvers.interior_point.system import ArrowSystem, Response, Way
+from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.kkt.loads import GridLoads
 from fairalloc.solvers.kkt.schur import Factor
 
@@ -229,12 +229,9 @@ class _System(ArrowSystem):
 
     loads: GridLoads
 
-    def _choose_pivots(self) -> None:
-        theta, (B, N), K = self.theta, self.ends.shape, self.loads.K
-        self.pivot = np.arange(B)[:, None], theta.reshape(B, N, K).argmax(axis=2) + K * np.arange(N)
-        small = theta.copy()
-        small[self.pivot] = 0.0
-        self.others = self.loads.totals(small) + self.ends
+    def _pivots(self) -> Any:
+        (B, N), K = self.ends.shape, self.loads.K
+        return np.arange(B)[:, None], self.theta.reshape(B, N, K).argmax(axis=2) + K * np.arange(N)
 
     def _factorise_with_border(self, now: PrimalDual) -> None:
         del now
@@ -252,9 +249,7 @@ class _System(ArrowSystem):
         matrix *= scale[:, :, None] * scale[:, None, :]
         self.factor = Factor(lambda right: scale * _solutions(matrix, (scale * right)[:, :, None])[:, :, 0])
 
-    def solve(self, rows: Floats, users: Floats, h: Any) -> Response:
-        """The response to a right-hand side, refined once."""
-        return self.refined_once(rows, users, h)
+    solve = ArrowSystem.refined_once
 
 
 def _solutions(matrices: Floats, right: Floats) -> Floats:

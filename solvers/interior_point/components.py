@@ -99,7 +99,9 @@ class MaxMinComponents:
         def offered(x: Floats, prices: Floats) -> None:
             offer(self._with(part, x), self._prices(part, prices))
 
-        part.result, part.round = part.arrow.solve(own, self._limits(part, limits), offered), own
+        warm = zip((limits.start, limits.start_prices), (part.arcs, part.servers), strict=True)
+        start, prices = (None if values is None else values[where] for values, where in warm)
+        part.result, part.round = part.arrow.solve(own, replace(limits, start=start, start_prices=prices), offered), own
         self.x = self._with(part, part.result.x)
         part.level = part.arrow.unit * part.arrow.g
         return part.result.iterations
@@ -117,13 +119,6 @@ class MaxMinComponents:
         result = np.zeros((self.instance.K, self.instance.R))
         result[part.servers] = prices
         return result
-
-    def _limits(self, part: Component, limits: Limits) -> Limits:
-        """With the component's part of a warm start."""
-        if limits.start is None:
-            return limits
-        prices = None if limits.start_prices is None else limits.start_prices[part.servers]
-        return replace(limits, start=limits.start[part.arcs], start_prices=prices)
 
     def parts(self, round: Round) -> list[Component]:  # noqa: A002
         """The components with active users, whose arrows are made once; the whole where one of them has most arcs."""

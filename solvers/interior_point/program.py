@@ -117,7 +117,7 @@ class ArrowProgram(ArrowEquations, ABC):
             return ROUGH_CORRECTIONS if self.loose else CORRECTIONS
         rows, users = float(len(self.right)), float(self.instance.N)
         own, (one, other) = 60.0 * len(self.loads) + 2.0 * rows**2, (users, rows) if self.plan == "rows" else (rows, users)
-        product = self.loads.work if isinstance(self.loads, SparseLoads) else one * other**2
+        product = 0.0 if isinstance(self.loads, SparseLoads) else one * other**2  # that of sparse loads is not dense
         return int(min(CORRECTIONS, (product + other**3 / 3.0) / (WORTHWHILE * own)))
 
     @abstractmethod

@@ -31,9 +31,6 @@ SPARSEST = 10
 WIDE, USED = 8, 0.25
 """The resources above which arcs may be `SparseLoads`, and the part of them that an arc may use in the mean."""
 
-APART = 1.5
-"""How many times as long as one of a dense product each multiplication takes whose result is stored anywhere."""
-
 PAIRS, PRODUCTS = 5_000_000, 40_000_000
 """The most pairs of arcs of one user that `SparseLoads` has, and the most products of their loads that are kept."""
 
@@ -193,12 +190,6 @@ class SparseLoads(ListedLoads):
         self.twins = one, two = pairs[:, pairs[0] < pairs[1]]
         self.terms = sp.csr_array(sp.vstack([transposed, transposed[one] - transposed[two]], format="csr"))
         self.products = squares(self.terms)
-
-    @property
-    def work(self) -> float:
-        """The multiplications of a sum of squares, in those of a dense product."""
-        lengths = np.diff(self.terms.indptr).astype(float)
-        return APART * float((lengths * (lengths + 1.0)).sum())
 
     def remaining(self, own: Floats, pairs: Floats, kind: Precision) -> Dense:
         """The sum of squares weighted (A,) and (T,), dense in the order of LAPACK: at least the lower triangle."""

@@ -70,9 +70,6 @@ FEW = 2
 SCATTERED = 40.0
 """How much slower a sparse product is than BLAS for the same number of multiplications."""
 
-CHEAP = 5e7
-"""Multiplications of a dense product up to which none is sparse in the game: dozens of systems a solve are of this size."""
-
 NEGLIGIBLE = 1e-15
 """Arcs with a smaller part of what their user's have together couple nothing in double precision: nearly all near the answer."""
 
@@ -183,13 +180,12 @@ def _squares(loads: SparseLoads, head: "Elimination") -> tuple[Floats, Floats]:
 def _coupled(loads: BlockLoads, head: "Elimination", kind: type[np.floating[Any]]) -> Dense:
     """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; a sparse product where that is cheaper."""
     scaled, counts = _scaled(loads, head)
-    charging, cheap = loads.charging, loads.N * (loads.K * loads.R) ** 2 <= CHEAP
-    if SCATTERED * np.mean(counts**2) <= loads.K**2 and not (charging is not None and cheap):
+    if SCATTERED * np.mean(counts**2) <= loads.K**2:
         return dense(_product(loads, scaled), kind)
-    left = loads.coupling(scaled, kind).T
+    left, charging = loads.coupling(scaled, kind).T, loads.charging
     if charging is None:
-        return blas("syrk", kind)(-1.0, left, lower=1)  # type: ignore[no-any-return]
-    return blas("gemm", kind)(-1.0, left, charging.coupling(scaled, kind).T, trans_b=1)  # type: ignore[no-any-return]
+        return blas("syrk", left.dtype)(-1.0, left, lower=1)  # type: ignore[no-any-return]
+    return blas("gemm", left.dtype)(-1.0, left, charging.coupling(scaled, kind).T, trans_b=1)  # type: ignore[no-any-return]
 
 
 def _scaled(loads: BlockLoads, head: "Elimination") -> tuple[Floats, NDArray[np.intp]]:
@@ -331,8 +327,7 @@ class Elimination:
     """The arrow at one point; without `refined` the last digits are not kept, and there are no pivots.
 
     shaft : (N,) D + E, of `ends` E;  s : (K R,) S
-    pivot, others : (N,) the arc of each user with the largest theta, and the shaft without that arc
-    largest, rest : the arcs with their user's largest theta, of which there may be several, and the shaft without each
+    pivot, others : (N,) the first arc of each user with the largest theta, and the shaft without that arc
     factor : of what is left for the prices, once `factorise` was called, with these:
     own, twin_weights : (A,), (T,) with which the blocks of P - B (D + E)^-1 C^T on the diagonal are summed, without cancellation
     rho, border, along : of a term rho b b^T that is added to D + E, b (N,) and B (D + E)^-1 b (K R,), or rho = 0
@@ -342,27 +337,20 @@ class Elimination:
     balance : positive prices with which the arrow is diagonally dominant, where there are any
     """
 
-    pivot: Any  # an index of arrays (A,), of a stack (B, A)
     factor: Factor
 
     def __init__(self, loads: Loads, theta: Floats, ends: Floats, s: Floats, refined: bool = True) -> None:
         self.loads, self.theta, self.ends, self.s, self.refined = loads, theta, ends, s, refined
         self.shaft = loads.totals(theta) + ends  # 1
         if refined:
-            self._choose_pivots()
+            self.pivot, small = self._pivots(), theta.copy()
+            small[self.pivot] = 0.0
+            self.others = loads.totals(small) + ends
 
-    def _choose_pivots(self) -> None:
-        """And what their users' shafts are without them, without cancellation."""
-        loads, theta, users = self.loads, self.theta, len(self.ends)
-        most = loads.most(theta)
-        self.largest = np.flatnonzero(~(theta < loads.of_users(most)))  # those that are no numbers, too
-        user = loads.user[self.largest]
-        small = theta.copy()
-        small[self.largest] = 0.0
-        equal = np.bincount(user, minlength=users) - 1
-        left = (loads.totals(small) + self.ends) + equal * most
-        first = np.searchsorted(user, np.arange(users))
-        self.pivot, self.rest, self.others = self.largest[first], left[user], left
+    def _pivots(self) -> Any:
+        """An index of arrays (A,), of a stack (B, A)."""
+        largest = np.flatnonzero(~(self.theta < self.loads.of_users(self.loads.most(self.theta))))  # what is no number, too
+        return largest[np.searchsorted(self.loads.user[largest], np.arange(self.loads.N))]
 
     def factorise(
         self,
@@ -377,7 +365,7 @@ class Elimination:
         shaft = self.loads.of_users(self.shaft)
         rest, part = shaft - self.theta, self.theta / shaft
         if self.refined:
-            rest[self.largest] = self.rest
+            rest[self.pivot] = self.others
         one, two = self.loads.twins
         self.own, self.twin_weights = part * rest, -part[one] * self.theta[two]
         self.rho, self.border, self.along = border or (0.0, np.zeros(0), np.zeros(0))
