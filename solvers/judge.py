@@ -302,8 +302,9 @@ def _with_reference(
 ) -> Known:
     """The best residual that is proved, `own` at the allocation's own prices, which is enough where it is what was promised."""
     most, trusted = limits.judging.reference_arcs, limits.judging.trusted
-    if isinstance(own, bool | np.bool_ | str) or np.size(own) != 1 or not hasattr(own, "__float__"):
-        raise TypeError(f"its residual is {shown(own)}, but it must be a number")
+    number = not isinstance(own, bool | np.bool_ | str) and np.size(own) == 1 and hasattr(own, "__float__")
+    if not number or own < -limits.judging.rounding:
+        raise TypeError(f"its residual is {shown(own)}, but it must be a number of at least 0")
     if own <= max(limits.judging.proved, 0.0 if reference else promise) or infeasibility(allocation) == np.inf:
         return Known(own)
     if not isinstance(mechanism, BY_ROUNDS) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove

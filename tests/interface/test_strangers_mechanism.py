@@ -102,9 +102,9 @@ def test_the_matrix_and_the_benchmark_take_a_class(mine, tmp_path, capsys):
 # ---- what a residual or a function of instances returns or raises ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("value", ["far", None, [1.0, 2.0], True, ZeroDivisionError("no data")])
-def test_a_residual_that_is_no_number_is_named(value):
-    """`check` said it in a traceback; `solve` keeps the answer, which is not judged."""
+@pytest.mark.parametrize("value", ["far", None, [1.0, 2.0], True, -1.0, -np.inf, ZeroDivisionError("no data")])
+def test_what_is_no_residual_is_named(value):
+    """`check` said it in a traceback, and below 0 it held; `solve` keeps the answer, which is not judged."""
 
     class Own(Most):
         id = "own"
@@ -117,13 +117,13 @@ def test_a_residual_that_is_no_number_is_named(value):
     allocation = fa.solve(WANG, Own())
     assert allocation.has_point
     assert not allocation.claims_success
-    words = "no data" if isinstance(value, Exception) else "its residual is .*, but it must be a number"
+    words = "no data" if isinstance(value, Exception) else "its residual is .*, but it must be a number of at least 0"
     with pytest.raises(fa.InstanceError, match=f"the residual of 'own' failed: .*{words}"):
         fa.check(allocation, Own())
 
 
 def test_a_residual_may_be_any_number():
-    for value in (0, Fraction(0), np.float64(0), np.array(0.0), np.array([0.0])):
+    for value in (0, Fraction(0), np.float64(0), -1e-16, np.array(0.0), np.array([0.0])):
         own = type("Own", (Most,), {"id": "own", "residual": lambda self, _, value=value: value})()
         assert fa.check(fa.solve(WANG, own), own).holds
 
