@@ -16,7 +16,7 @@ from fairalloc.solvers.backends.cvxpy import CvxpyMethod
 from fairalloc.solvers.backends.pyomo import TERMINATION, PyomoMethod, PyomoSession
 from fairalloc.solvers.method import Method, is_installed
 from fairalloc.solvers.running import time_limits
-from fairalloc.solvers.running.solver_log import pyomo_alone, unlogged
+from fairalloc.solvers.running.solver_log import LOCKS, unlogged
 
 SAME = ("cplex", "cuopt", "cvxopt", "daqp", "diffcp", "ecos", "knitro", "mosek", "mpax", "osqp", "piqp", "qoco", "qpalm")
 
@@ -37,7 +37,6 @@ PIP: Mapping[str, str] = {
     "XPRESS": "xpress",
 }
 """What brings CVXPY's solvers; some need a licence besides."""
-
 
 LOOKING = 60.0
 """Seconds after which Pyomo has found what it finds."""
@@ -167,7 +166,7 @@ def _of_cvxpy() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _pyomo_finds(solver: str) -> bool:
     """Whether Pyomo's factory makes it available; all of PYOMO are looked for at once, by one thread."""
-    with pyomo_alone():
+    with LOCKS.pyomo:
         return solver in _found_by_pyomo(PYOMO if solver in PYOMO else (solver,))
 
 

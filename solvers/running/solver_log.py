@@ -11,22 +11,21 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 from typing import Any
 
-
-class _Locks:
-    """One for the file descriptors, one for Pyomo's switches; new ones in a forked child, whose locks nobody frees."""
-
-    def __init__(self) -> None:
-        self.renew()
-
-    def renew(self) -> None:
-        self.descriptors, self.pyomo = threading.RLock(), threading.RLock()
+LOCKS = SimpleNamespace()
+"""One thread at a time changes what is one for the process, `descriptors`, and for all of Pyomo, `pyomo`."""
 
 
-_LOCKS = _Locks()
+def _renew_locks() -> None:
+    """In a forked child too, whose locks nobody frees."""
+    LOCKS.descriptors, LOCKS.pyomo = threading.RLock(), threading.RLock()
+
+
+_renew_locks()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_LOCKS.renew)
+    os.register_at_fork(after_in_child=_renew_locks)
 
 
 def flush_streams() -> None:
@@ -40,7 +39,7 @@ def flush_streams() -> None:
 def captured() -> Iterator[list[str]]:
     """Send what C and Python code prints into the yielded list, which is filled on exit; other threads' lines go there too."""
     lines: list[str] = []
-    with _LOCKS.descriptors, tempfile.TemporaryFile() as file:
+    with LOCKS.descriptors, tempfile.TemporaryFile() as file:
         flush_streams()
         saved = [(os.dup(fd), fd) for fd in (1, 2)]
         for _, fd in saved:
@@ -57,30 +56,20 @@ def captured() -> Iterator[list[str]]:
 
 
 @contextmanager
-def pyomo_alone() -> Iterator[None]:
-    """Let one thread at a time change what is one for all of Pyomo."""
-    with _LOCKS.pyomo:
-        yield
-
-
-@contextmanager
 def unlogged() -> Iterator[None]:
     """Keep what Pyomo logs away from the user."""
     from pyomo.common.log import LoggingIntercept
 
-    with pyomo_alone(), LoggingIntercept(io.StringIO(), "pyomo"):
+    with LOCKS.pyomo, LoggingIntercept(io.StringIO(), "pyomo"):
         yield
 
 
 @contextmanager
 def uncaptured() -> Iterator[None]:
-    """Keep Pyomo from redirecting the descriptors around a solver that is silent anyway.
-
-    Its switch for that is one for all threads, so one of them has it at a time.
-    """
+    """Keep Pyomo from redirecting the descriptors around a solver that is silent anyway."""
     from pyomo.common import tee
 
-    with pyomo_alone():
+    with LOCKS.pyomo:
         module: Any = tee
         before = getattr(module, "OVERRIDE_CAPTURE_OUTPUT", None)
         module.OVERRIDE_CAPTURE_OUTPUT = 0  # CaptureOutputMode.DISABLE

@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from functools import cache
 from numbers import Integral
 from pathlib import PurePath
-from types import SimpleNamespace
 from typing import Any
 
 from fairalloc.models.errors import InstanceError, shown
@@ -53,10 +52,16 @@ def limited_threads(threads: int | None, arcs: int) -> Iterator[None]:
 
     libraries = _loaded()
     of_numpy, others = (_paths(libraries, own) for own in (True, False))
-    wish = {library.filepath: threads for library in libraries.lib_controllers}
-    wish |= dict.fromkeys(of_numpy, 1 if others else threads)
-    with _wished(libraries.lib_controllers, wish):
+    wish = {library.filepath: threads for library in libraries} | dict.fromkeys(of_numpy, 1 if others else threads)
+    with _WISHES.lock:
+        _WISHES.running.append(wish)
+        _WISHES.settle(libraries)
+    try:
         yield
+    finally:
+        with _WISHES.lock:
+            _WISHES.running = [other for other in _WISHES.running if other is not wish]
+            _WISHES.settle(libraries)
 
 
 @contextmanager
@@ -98,41 +103,27 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_WISHES.renew)
 
 
-@contextmanager
-def _wished(libraries: Sequence[Any], wish: Mapping[str, int | None]) -> Iterator[None]:
-    with _WISHES.lock:
-        _WISHES.running.append(wish)
-        _WISHES.settle(libraries)
-    try:
-        yield
-    finally:
-        with _WISHES.lock:
-            _WISHES.running = [other for other in _WISHES.running if other is not wish]
-            _WISHES.settle(libraries)
-
-
-def _paths(libraries: Any, own: bool) -> list[str]:
+def _paths(libraries: Sequence[Any], own: bool) -> list[str]:
     """The files of the BLAS that came with NumPy's wheel, in numpy.libs or numpy/.dylibs, or of the others."""
-    files = [library.filepath for library in libraries.lib_controllers if library.user_api == "blas"]
+    files = [library.filepath for library in libraries if library.user_api == "blas"]
     return [file for file in files if own == any(part.startswith("numpy") for part in PurePath(file).parts[-3:])]
 
 
 def threads_used() -> int:
     """How many threads linear algebra may use here and now."""
-    return max([library.num_threads for library in _libraries("scipy.linalg" in sys.modules).lib_controllers], default=1)
+    return max([library.num_threads for library in _known("scipy.linalg" in sys.modules)], default=1)
 
 
 @cache
-def _libraries(scipy: bool) -> Any:
-    """The libraries that are loaded, with SciPy's or without; looking for them takes a few milliseconds."""
-    del scipy
+def _known(scipy: bool) -> Sequence[Any]:  # noqa: ARG001 (what is loaded depends on it)
+    """The same as `_loaded`, which takes a few milliseconds."""
     return _loaded()
 
 
-def _loaded() -> Any:
+def _loaded() -> Sequence[Any]:
     """The libraries that are loaded, as threadpoolctl finds them; none where it is not installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:
-        return SimpleNamespace(lib_controllers=[])
-    return ThreadpoolController()
+        return ()
+    return ThreadpoolController().lib_controllers  # type: ignore[no-any-return]

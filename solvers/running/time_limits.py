@@ -11,9 +11,7 @@ What the work changes in memory stays in the child: the caller has nothing but t
 off the pipe, so it does not matter who waits for children in this process.
 
 `watched` says that this process is itself ended at its limit by another one, as in such a child; then nothing small need be
-isolated again. On Windows and macOS nothing is isolated, `AVAILABLE` is false, for processes cannot be forked there, or not
-safely: Python code of this package keeps its limit between its steps, a solver in native code is told the limit, and one that
-ignores it overruns.
+isolated again. On Windows and macOS nothing is isolated (`AVAILABLE`): a solver that ignores the limit it is told overruns.
 """
 
 import contextlib
@@ -65,17 +63,10 @@ T = TypeVar("T")
 
 _LENGTH = struct.Struct("!Q")
 
-_WATCHED = [False]
+_WATCHED = threading.Event()
 
-
-def watched() -> bool:
-    """Whether another process ends this one at its limit."""
-    return _WATCHED[0]
-
-
-def be_watched() -> None:
-    """Say that another process ends this one at its limit."""
-    _WATCHED[0] = True
+watched, be_watched = _WATCHED.is_set, _WATCHED.set
+"""Whether another process ends this one at its limit, and to say so."""
 
 
 @dataclass
@@ -189,7 +180,6 @@ def import_all(modules: Iterable[str]) -> None:
 
 
 def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: frozenset[str]) -> NoReturn:
-    """Everything the child does."""
     last: _Done | _Raised | None = None
     try:
         os.setpgid(0, 0)
