@@ -159,7 +159,8 @@ class Edited(Mechanism):
         if self.cvxpy_edit is None:
             raise FairallocError(f"the edit {self.id!r} has no function for cvxpy")
         before = problem.objective.expr
-        result = self._applied(self.cvxpy_edit, problem, instance)
+        with callers(self.edits):
+            result = self.cvxpy_edit(problem, instance)
         if not isinstance(result, cp.Problem):
             raise FairallocError(f"the edit {self.id!r} returned {type(result).__name__}, but it must return a cvxpy.Problem")
         if "x" not in result.var_dict:
@@ -184,7 +185,8 @@ class Edited(Mechanism):
         model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))
         own, fairness, g = set(map(id, active(model, "Constraint"))), _fairness(model), model.component("g")
         before = [goal.expr for goal in active(model, "Objective")]
-        self._applied(self.pyomo_edit, model, instance)
+        with callers(self.edits):
+            self.pyomo_edit(model, instance)
         goals = active(model, "Objective")
         if self.base.own_objective and (len(goals) != 1 or goals[0].expr is not before[0]):
             raise NotApplicable(self.base.own_objective)
@@ -197,10 +199,6 @@ class Edited(Mechanism):
         if (g.lb, g.ub) != (0.0, None) or any(g is v for body in added for v in identify_variables(body)):
             return model, LEVELS
         return model, "" if len(goals) == 1 and not g.fixed and rises_with(goals[0], g) else LEVEL
-
-    def _applied(self, edit: Any, model: Any, instance: Instance) -> Any:
-        with callers(f"the edit {self.id!r}"):
-            return edit(model, instance)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """Those of the base where its rounds are kept; else the model's objective is reported."""

@@ -105,7 +105,10 @@ def solve(
     >>> solve(wang, "drfh").tasks
     array([10., 10.])
     """
-    seconds = _check(mechanism, accuracy, time_limit)
+    if not isinstance(mechanism, str) and as_mechanism(mechanism) is None:
+        raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
+    promised(accuracy)
+    seconds = time_limits.checked_limit(time_limit)
     own, judging = _split(options)
     if own and method is None:
         named = ", ".join(map(str, own))
@@ -117,7 +120,6 @@ def solve(
     limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=checked_threads(threads))
     merged = (method is None and not (trace or log)) if merge is None else merge
     request = Request(item, instance, limits, reference, warm_start, merged, isolate)
-
     with listening(progress), limited_threads(limits.threads, instance.A):
         answer = dispatch.whole_call(request, lambda given, keep: _solved(given, method, own, keep))
     return answer if isinstance(mechanism, str) and not item.functions else answer.noted(rule=item)
@@ -204,11 +206,3 @@ def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options:
     if reason := method.applies(mechanism, instance):
         raise NotApplicable(reason)
     return method
-
-
-def _check(mechanism: Any, accuracy: Accuracy, time_limit: Any) -> float:
-    """The seconds that there are; one sentence on what is wrong."""
-    if not isinstance(mechanism, str) and as_mechanism(mechanism) is None:
-        raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
-    promised(accuracy)
-    return time_limits.checked_limit(time_limit)

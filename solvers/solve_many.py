@@ -37,7 +37,7 @@ from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.solvers.solve import solve
 
 if TYPE_CHECKING:
-    from fairalloc.solvers.interior_point.batch import Stack, StackAnswer
+    from fairalloc.solvers.interior_point.batch import Stack
 
 BLOCK = 128
 """Instances in one stack: more are not faster, and a limit is looked at between two stacks too."""
@@ -141,7 +141,6 @@ def _not_begun(instance: Instance, mechanism: Mechanism, ended: str) -> Allocati
 
 
 def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameters: dict[str, Any]) -> Allocation:
-    """What `solve` answers in the time that is left."""
     try:
         seconds = max(limits.deadline - limits.clock(), 1e-3) if limits.limited else None
         return solve(instance, mechanism, accuracy=limits.accuracy, time_limit=seconds, threads=limits.threads, **parameters)
@@ -184,11 +183,20 @@ def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -
     share = 1.0 / len(instances)
     wall, cpu = (now() - wall) * share, (processor_seconds() - cpu) * share
     times = Times(solve=wall, wall=wall, cpu=cpu)
-    x = answer.x * tasks[:, :, None]
     facts: dict[str, Any] = {"mechanism": mechanism.id, "method": "interior-point", "parameters": mechanism.parameters}
     facts |= {"termination": "optimal", "times": times, "threads": threads_used()}
-    found = [_allocation(instance, mechanism, x[k], answer, k, level[k], facts) for k, instance in enumerate(instances)]
-    return [_judged(allocation, mechanism, limits) for allocation in found]
+    found: list[Allocation | None] = []
+    for k, instance in enumerate(instances):
+        arcs, layers = instance.arcs, answer.prices[k : k + 1] * level[k]
+        x = (answer.x[k] * tasks[k][:, None])[arcs.user, arcs.server]
+        prices = mechanism.model_prices(instance, instance, x, layers)
+        found.append(None)
+        if np.isfinite(x).all() and np.isfinite(layers).all() and np.isfinite(prices).all():
+            rounds = layers if mechanism.takes_rounds else None
+            one = Allocation(instance, x, prices=prices, round_prices=rounds, iterations=int(answer.steps[k]), **facts)
+            result = judged(mechanism, one, limits, reference=False)
+            found[k] = result if meets(result, limits.promised) else None
+    return found
 
 
 def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack", Floats, Floats]:
@@ -212,24 +220,3 @@ def _stack_of(instances: list[Instance], mechanism: Mechanism) -> tuple["Stack",
     from fairalloc.solvers.interior_point.batch import Stack
 
     return Stack(demand * tasks[:, :, None], inverse, is_open, limit / tasks, income), tasks, level
-
-
-def _allocation(
-    instance: Instance, mechanism: Mechanism, x: Floats, answer: "StackAnswer", k: int, level: float, facts: dict[str, Any]
-) -> Allocation:
-    """The answer number k of a stack with tasks x (N, K), not judged; `level` is what a unit of its prices is."""
-    arcs = instance.arcs
-    tasks, layers = x[arcs.user, arcs.server], answer.prices[k : k + 1] * level
-    prices = mechanism.model_prices(instance, instance, tasks, layers)
-    finite = bool(np.isfinite(layers).all() and np.isfinite(prices).all())
-    rounds = layers if finite and mechanism.takes_rounds else None
-    steps = int(answer.steps[k])
-    return Allocation(instance, tasks, prices=prices if finite else None, round_prices=rounds, iterations=steps, **facts)
-
-
-def _judged(allocation: Allocation, mechanism: Mechanism, limits: Limits) -> Allocation | None:
-    """Step 3: the allocation where its own prices prove what the accuracy promises."""
-    if not (allocation.has_point and allocation.prices is not None):
-        return None
-    result = judged(mechanism, allocation, limits, reference=False)
-    return result if meets(result, limits.promised) else None

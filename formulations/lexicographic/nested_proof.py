@@ -45,17 +45,12 @@ def least_rise(tree: Tree, first: NestedRound, x: Floats, layers: Floats) -> flo
 
     The rounds are repeated with each of TOLERANCES, for which of them a layer was found is not known.
     """
-    best = 1.0
+    best, levels = 1.0, tree.levels(x)
     for tolerance in TOLERANCES:
         if best > tolerance:
-            best = min(best, _repeated(tree, first, x, layers, tolerance))
+            now, worst = first, 0.0
+            for layer in (*layers, *layers):
+                now, rise = _settled(tree, now, levels, layer, tolerance, MOST)
+                worst = max(worst, rise)
+            best = best if now.active.any() else min(best, worst / (1.0 + worst))
     return best
-
-
-def _repeated(tree: Tree, now: NestedRound, x: Floats, layers: Floats, tolerance: float) -> float:
-    """The largest rise of a node when it is fixed; 1 where a node is left of which no layer proves anything."""
-    levels, worst = tree.levels(x), 0.0
-    for layer in (*layers, *layers):
-        now, rise = _settled(tree, now, levels, layer, tolerance, MOST)
-        worst = max(worst, rise)
-    return 1.0 if now.active.any() else worst / (1.0 + worst)

@@ -35,8 +35,6 @@ def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[Roun
     result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.exactly, prices, 0.0))
     closed = now.closed
     for proof in reversed(proofs):
-        if not (proof.full.any() or proof.closed.any()):  # a round that only users' own limits ended has no part in it
-            continue
         share = proof.prices > 0
         short = np.divide(-result, proof.prices, out=np.zeros_like(result), where=share & proof.full)
         more = max(0.0, float(short.max()), _lacking(instance, result, proof, closed))

@@ -5,21 +5,19 @@
 3. The answer is judged by the mechanism's definition (judge.py).
 4. The first answer that meets the accuracy is returned, else the best (`best_attempt`).
 
-**Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left, and writing, compiling,
-solving and judging count alike. Algorithms of this package look at the clock between their steps and stay here on small
-instances. All that may not look at it runs in a child under a limit: native code, code that is not of this package, and
-everything on instances with LARGE entries or more. The call ends within 1.2 times the limit and a second, with the best point
-that arrived.
+**Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left. Algorithms of this package
+look at the clock between their steps and stay here on small instances. All that may not look at it runs in a child under a
+limit: native code, code that is not of this package, and everything on instances with LARGE entries or more.
 
-**Ctrl-C** is a limit too: the best point so far is returned with the termination "interrupted"; KeyboardInterrupt is raised only
-where there is none. Native code hears it only when it ends, so in the main thread it runs in a child on large instances without
-a limit too.
+**Ctrl-C** is a limit too. Native code hears it only when it ends, so in the main thread it runs in a child on large instances
+without a limit too.
 """
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from itertools import islice
+from itertools import chain, islice
+from operator import methodcaller
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,9 +70,6 @@ class Request:
     merge: bool = False
     isolate: bool = True
     inside: bool = False
-
-
-# ---- where work is done --------------------------------------------------------------------------------------------------
 
 
 def is_ours(item: Mechanism | Method) -> bool:
@@ -134,11 +129,10 @@ def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocati
 
 
 def _attempt(request: Request, method: Method, last: bool, keep: Keep | None) -> Allocation:
-    """The method's answer, judged."""
     if not _isolates_method(request, method, last):
         return _work(request, method, keep)
     home = request.mechanism.home(request.instance)
-    nothing = _early(request.mechanism, method, home, np.full(home.A, np.nan), "there is no point")
+    nothing = unjudged(Allocation(home, np.full(home.A, np.nan), **_about(request.mechanism, method)), "there is no point")
     return _in_child(lambda send: _work(request, method, send), request.limits, nothing)
 
 
@@ -177,9 +171,6 @@ def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Alloc
     return allocation
 
 
-# ---- methods in turn -----------------------------------------------------------------------------------------------------
-
-
 def best_attempt(
     request: Request,
     methods: Iterable[Method],
@@ -189,17 +180,19 @@ def best_attempt(
 ) -> Allocation | None:
     """The first judged allocation that meets the accuracy, else the best when methods or time have come to an end.
 
-    Methods are asked in their order, then those of `later`; None where none is available. `best` is what is known before, and
-    `keep` gets each allocation that is better than those before.
+    None where none is available. `best` is what is known before, and `keep` gets each that is better than those before.
     KeyboardInterrupt is raised at Ctrl-C before there was a point.
     """
-    limits, promise = request.limits, request.limits.promised
+    limits = request.limits
     queue = _Queue(methods, later, limits.limited)
     if _is_tight(request):
         queue.prefer_anytime()
 
+    def is_better(allocation: Allocation) -> bool:
+        return best is None or _rank(allocation, limits.promised) < _rank(best, limits.promised)
+
     def keep_better(allocation: Allocation) -> None:
-        if keep is not None and (best is None or _rank(allocation, promise) < _rank(best, promise)):
+        if keep is not None and is_better(allocation):
             keep(allocation)
 
     for method in queue:
@@ -213,8 +206,7 @@ def best_attempt(
                 raise
             return _interrupted(best)
         keep_better(allocation)
-        if best is None or _rank(allocation, promise) < _rank(best, promise):
-            best = allocation
+        best = allocation if best is None or is_better(allocation) else best
         if allocation.termination == "interrupted":
             return best if best is allocation else _interrupted(best)
         if is_last_word(best, limits):
@@ -246,37 +238,30 @@ class _Queue:
     """
 
     def __init__(self, methods: Iterable[Method], later: Iterable[Method], limited: bool) -> None:
-        self._rest, self._later, self._limited = iter(methods), iter(later), limited
-        self._next: list[Method] = []
+        able = methodcaller("is_available")
+        self._rest, self._later, self._limited = iter(filter(able, methods)), iter(filter(able, later)), limited
 
     def __iter__(self) -> Iterator[Method]:
         for part in (self._rest, self._later):
             self._rest = part
-            while self._next or self._look():
-                yield self._next.pop()
-
-    def _look(self) -> bool:
-        self._next = [*islice((method for method in self._rest if method.is_available()), 1)]
-        return bool(self._next)
+            while (method := next(self._rest, None)) is not None:
+                yield method
 
     @property
     def is_last(self) -> bool:
         """Whether there are no more but those of `later`, where there is a limit."""
-        return not self._limited or not (self._next or self._look())
+        first = [*islice(self._rest, int(self._limited))]
+        self._rest = chain(first, self._rest)
+        return not first
 
     def prefer_anytime(self) -> None:
         """Go on with methods that have a point at any time, if there are some: what else needs as long as the last one did."""
-        rest = self._taken_out()
-        self._rest = iter([method for method in rest if method.anytime and method.is_available()] or rest)
+        rest = [*self._rest]
+        self._rest = iter([method for method in rest if method.anytime] or rest)
 
     def postpone_first_order(self) -> None:
         """Where another method was inaccurate they are too, after many iterations: rational arithmetic takes less on few arcs."""
-        self._rest = iter(sorted(self._taken_out(), key=lambda method: method.kind == "first-order"))
-
-    def _taken_out(self) -> list[Method]:
-        """All that are left."""
-        rest, self._next = [*self._next, *self._rest], []
-        return rest
+        self._rest = iter(sorted(self._rest, key=lambda method: method.kind == "first-order"))
 
 
 def _proves_infeasible(mechanism: Mechanism, method: Method, allocation: Allocation) -> bool:
@@ -299,13 +284,8 @@ def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, b
     return not meets(allocation, promised), allocation.residual, not called, not allocation.has_point
 
 
-# ---- one method -----------------------------------------------------------------------------------------------------------
-
-
-def _early(mechanism: Mechanism, method: Method, home: Instance, x: Floats, reason: str) -> Allocation:
-    """Tasks (A,) of a method that has not ended, not judged for this reason."""
-    facts: dict[str, Any] = {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
-    return unjudged(Allocation(home, x, **facts), reason)
+def _about(mechanism: Mechanism, method: Method) -> dict[str, Any]:
+    return {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
 
 
 def _work(request: Request, method: Method, keep: Keep | None) -> Allocation:
@@ -345,7 +325,7 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
     def offered(x: Floats) -> None:
         if keep is not None:
-            keep(_early(mechanism, method, home, scaled_down(domain, x), LATE))
+            keep(unjudged(Allocation(home, scaled_down(domain, x), **_about(mechanism, method)), LATE))
 
     if keep is not None and method.anytime:
         offered(equal_partition(domain))
@@ -364,25 +344,11 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
         layers = np.asarray(answer.prices).reshape(-1, domain.K, domain.R)
         prices = mechanism.model_prices(domain, scaled, x, layers)
         prices = prices if np.isfinite(prices).all() else None
-    allocation = Allocation(
-        instance=home,
-        x=x,
-        mechanism=mechanism.id,
-        method=method.id,
-        parameters=mechanism.parameters,
-        termination=answer.termination,
-        prices=prices,
-        round_prices=layers if mechanism.takes_rounds else None,
-        times=times,
-        iterations=answer.iterations,
-        trace=answer.trace,
-        versions=method.versions(),
-        threads=threads_used(),
-        message=answer.message,
-        log=answer.log,
-        x_exact=answer.x_exact,
-    )
-    return allocation, ModelFacts(answer.optimality, answer.objective, answer.doubt)
+    told = ("termination", "iterations", "trace", "message", "log", "x_exact")
+    facts = _about(mechanism, method) | {name: getattr(answer, name) for name in told}
+    facts |= {"prices": prices, "round_prices": layers if mechanism.takes_rounds else None}
+    facts |= {"times": times, "versions": method.versions(), "threads": threads_used()}
+    return Allocation(home, x, **facts), ModelFacts(answer.optimality, answer.objective, answer.doubt)
 
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:

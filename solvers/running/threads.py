@@ -3,9 +3,8 @@
 threadpoolctl tells and sets it in the libraries behind NumPy and SciPy while the process runs, forked children included; without
 it they do what the environment says. HiGHS and OR-Tools have an option of their own and use one thread where none is asked for.
 
-The wheels of NumPy and SciPy bring a BLAS each, and the idle threads of the one take the processor from the other for a while
-after each product: with two threads in both, a solve took up to twice as long as with one. The factors and large products of this
-package are SciPy's, so SciPy's library has the threads and NumPy's own has one.
+The wheels of NumPy and SciPy bring a BLAS each, and idle threads of the one take the processor from the other for a while. The
+factors and large products of this package are SciPy's, so SciPy's library has the threads and NumPy's own has one.
 
 The numbers are the whole process's. Where several threads of the caller solve at once, the last that began decides, and the last
 that ends leaves the numbers that the first one found.
