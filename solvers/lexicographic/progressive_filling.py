@@ -23,6 +23,7 @@ The event that fills row r gives the price layer p = e_r, which proves that who 
 (docs/reference/derivations.md).
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ TIED = 1e-12
 
 
 class Filling(Session):
-    """The users of an instance with one arc each, rising together."""
+    """The users of an instance with one arc each, rising together; each pass is the next event of every server."""
 
     mechanism: Leximin
 
@@ -51,25 +52,72 @@ class Filling(Session):
         with self.phase("build"):
             self.rate = self.mechanism.rate(self.instance)  # sigma_n / phi_n
         with self.phase("compile"):
-            server, count = self.instance.arcs.server, self.instance.K
-            order = np.argsort(server, kind="stable")
-            users = np.split(order, np.searchsorted(server[order], np.arange(1, count)))
-            self.servers = [_FillingServer(self, i, here) for i, here in enumerate(users) if len(here)]
+            self.by_user = self.instance.arcs.load  # load_rn by columns
+            self.by_row = self.by_user.tocsr()
+            self.rising = self.by_user @ (1.0 / self.rate)  # sum over active n of load_rn phi_n / sigma_n
+            self.largest = self.rising.copy()  # the sum when it was added up last
+            self.left = np.ones(len(self.rising))  # 1 - sum over stopped n of load_rn x_n
+            self.needed = np.diff(self.by_row.indptr)  # active users of each row
+            self.active = np.ones(self.instance.N, bool)
+            self.finished = np.zeros(self.instance.N, bool)
+            self.stop = np.full(self.instance.N, np.inf)  # the level at which a user stops
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (all rounds in one)
         """All events; the prices have a layer for each row that filled up."""
         self.x = np.zeros(self.instance.N)
-        self.stop = np.full(self.instance.N, np.inf)  # the level at which a user stops
-        self.finished = np.zeros(self.instance.N, bool)
         with self.phase("solve"):
-            filled = [event for server in self.servers for event in server.fill()]
+            filled = [*self._filled()]
         with self.phase("read"):
-            rows, levels = np.array([row for row, _ in filled], int), np.array([level for _, level in filled])
-            order = np.argsort(levels, kind="stable")
+            rows, levels = (np.concatenate(part) for part in zip((np.zeros(0, int), np.zeros(0)), *filled, strict=True))
+            order = np.lexsort((rows, levels))
             self._count(rows[order], levels[order])
-            prices = np.zeros((max(len(filled), 1), self.instance.K * self.instance.R))
-            prices[np.arange(len(filled)), rows[order]] = 1.0
+            prices = np.zeros((max(len(rows), 1), self.instance.K * self.instance.R))
+            prices[np.arange(len(rows)), rows[order]] = 1.0
         return self.x, prices.reshape(-1, self.instance.K, self.instance.R)
+
+    def _filled(self) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+        """Run the events; the rows that fill up in each pass, with their levels."""
+        server, most, size = self.instance.arcs.server, self.instance.max_tasks, self.instance.R
+        limit = self.rate * most  # g_n
+        while self.needed.any() and self.limits.left:
+            above, g_r = self.needed > 0, np.full(len(self.left), np.inf)
+            np.divide(np.maximum(self.left, 0.0), self.rising, out=g_r, where=above)
+            g = g_r.reshape(-1, size).min(axis=1)
+            done = np.flatnonzero(self.active & (limit <= g[server] * (1.0 + TIED)))
+            self._stop(done, most[done], limit[done])
+            self.finished[done] = True
+            g[server[done]] = -np.inf  # where somebody finishes, no row is known to be full
+            full = np.flatnonzero(above & (g_r <= np.repeat(g, size) * (1.0 + TIED)))
+            self._add_up(full)
+            g_r[:] = np.inf
+            g_r[full] = np.maximum(self.left[full], 0.0) / self.rising[full]
+            g = g_r.reshape(-1, size).min(axis=1)
+            full = full[g_r[full] <= g[full // size] * (1.0 + TIED)]
+            yield full, g_r[full]
+            stuck = np.unique(_entries(self.by_row, full)[0])
+            stuck = stuck[self.active[stuck]]
+            level = g[server[stuck]]
+            self._stop(stuck, np.minimum(level / self.rate[stuck], most[stuck]), level)
+
+    def _stop(self, users: NDArray[np.intp], x: Floats, level: Floats) -> None:
+        """Users stop with these tasks."""
+        if not len(users):
+            return
+        self.x[users], self.stop[users], self.active[users] = x, level, False
+        rows, load, count = _entries(self.by_user, users)
+        self.needed -= np.bincount(rows, minlength=len(self.needed))
+        self.left -= np.bincount(rows, load * x.repeat(count), len(self.left))
+        self.rising -= np.bincount(rows, load / self.rate[users].repeat(count), len(self.left))
+        self._add_up(np.flatnonzero((self.needed > 0) & (self.rising < KEPT * self.largest)))
+
+    def _add_up(self, rows: NDArray[np.intp]) -> None:
+        if not len(rows):
+            return
+        users, load, count = _entries(self.by_row, rows)
+        start = np.cumsum(count) - count
+        self.rising[rows] = np.add.reduceat(np.where(self.active[users], load / self.rate[users], 0.0), start)
+        self.largest[rows] = self.rising[rows]
+        self.left[rows] = 1.0 - np.add.reduceat(load * self.x[users], start)
 
     def _count(self, rows: NDArray[np.intp], levels: Floats) -> None:
         """The events: levels that differ by more than rounding; each is noted where a trace is wanted."""
@@ -90,70 +138,12 @@ class Filling(Session):
             )
 
 
-class _FillingServer:
-    """Server i and its users (n,), who rise until they stop, numbered as in `users`; results go to `of`."""
-
-    def __init__(self, of: Filling, number: int, users: NDArray[np.intp]) -> None:
-        instance, self.of, self.users = of.instance, of, users
-        self.offset, size = number * instance.R, instance.R
-        load = instance.arcs.load if instance.K == 1 else instance.arcs.load[self.offset : self.offset + size, users]
-        self.rate, self.most = of.rate[users], instance.max_tasks[users]
-        self.by_user = load  # load_rn by columns
-        self.by_row = load.tocsr()
-        self.rising = load @ (1.0 / self.rate)  # sum over active n of load_rn phi_n / sigma_n
-        self.left = np.ones(size)  # 1 - sum over stopped n of load_rn x_n
-        self.needed = np.diff(self.by_row.indptr)  # active users of each row
-        self.largest = self.rising.copy()  # the sum when it was added up last
-        self.active = np.ones(len(users), bool)
-        self.x = np.zeros(len(users))
-
-    def fill(self) -> list[tuple[int, float]]:
-        """Run the events; the rows in the order in which they fill up, with their levels."""
-        limit = self.rate * self.most  # g_n
-        waiting = np.argsort(limit, kind="stable")[: np.count_nonzero(np.isfinite(limit))]
-        levels, done, filled = limit[waiting], 0, list[tuple[int, float]]()
-        while self.needed.any() and self.of.limits.left:
-            rows = np.divide(np.maximum(self.left, 0.0), self.rising, out=np.full_like(self.left, np.inf), where=self.needed > 0)
-            g = float(rows.min())
-            end = int(np.searchsorted(levels, g * (1.0 + TIED), side="right"))
-            if end > done:
-                finished = waiting[done:end]
-                finished, done = finished[self.active[finished]], end
-                self._stop(finished, self.most[finished], limit[finished])
-                self.of.finished[self.users[finished]] = True
-                continue
-            full = np.flatnonzero(rows <= g * (1.0 + TIED))
-            for row in full.tolist():
-                self._add_up(row)
-                rows[row] = max(self.left[row], 0.0) / self.rising[row]
-            g = float(rows[full].min())
-            full = full[rows[full] <= g * (1.0 + TIED)]
-            filled += [(int(self.offset + row), float(rows[row])) for row in full]
-            stuck = np.unique(np.concatenate([self._users(row) for row in full]))
-            self._stop(stuck, np.minimum(g / self.rate[stuck], self.most[stuck]), g)
-        return filled
-
-    def _users(self, row: int) -> NDArray[np.intp]:
-        """The active users who need the row."""
-        users: NDArray[np.intp] = self.by_row.indices[self.by_row.indptr[row] : self.by_row.indptr[row + 1]]
-        return users[self.active[users]]
-
-    def _stop(self, users: NDArray[np.intp], x: Floats, level: Any) -> None:
-        """Users stop with these tasks."""
-        self.x[users], self.active[users] = x, False
-        self.of.x[self.users[users]], self.of.stop[self.users[users]] = x, level
-        part = self.by_user[:, users]
-        self.needed -= np.bincount(part.indices, minlength=len(self.needed))
-        self.left -= part @ x
-        self.rising -= part @ (1.0 / self.rate[users])
-        for row in np.flatnonzero((self.needed > 0) & (self.rising < KEPT * self.largest)).tolist():
-            self._add_up(row)
-
-    def _add_up(self, row: int) -> None:
-        here = slice(self.by_row.indptr[row], self.by_row.indptr[row + 1])
-        users, load = self.by_row.indices[here], self.by_row.data[here]
-        self.rising[row] = self.largest[row] = np.where(self.active[users], load / self.rate[users], 0.0).sum()
-        self.left[row] = 1.0 - load @ self.x[users]
+def _entries(matrix: Any, chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats, NDArray[np.intp]]:
+    """Indices and values of the chosen columns or rows, one after the other, and how many each has; scipy takes 0.1 ms."""
+    start = matrix.indptr[chosen]
+    count = matrix.indptr[chosen + 1] - start
+    here = np.repeat(start - np.cumsum(count) + count, count) + np.arange(count.sum())
+    return matrix.indices[here], matrix.data[here], count
 
 
 class ProgressiveFilling(Method):
