@@ -260,7 +260,6 @@ def _content_of_cvxpy(item: Mechanism, problem: Any) -> bytes:
 
 
 def _content_of_pyomo(item: Mechanism, model: Any) -> bytes:
-    """A hash of the .nl file."""
     from pyomo.repn.plugins.nl_writer import NLWriter
 
     text = io.StringIO()

@@ -10,9 +10,8 @@
    order by a Newton step (interior_point/next_step.py), on few arcs by the right tasks themselves. "optimal" is claimed where it
    is what the accuracy allows; where nothing bounds it so, that is the termination.
 
-With weights or tasks many orders of magnitude apart, rounding alone is a residual above every accuracy. On at most `exact_arcs`
-arcs (`Judging`) the answer in rationals decides then; on larger ones the residual says "not decided". The reference of step 2 is
-asked on at most `reference_arcs` arcs, or on request, for judging must not cost more than solving; `not_judged` says so.
+With weights or tasks many orders of magnitude apart, rounding alone is a residual above every accuracy. On few arcs the answer in
+rationals decides then; on larger instances the residual says "not decided". `Judging` says how many arcs are few.
 """
 
 from collections.abc import Iterable

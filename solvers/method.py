@@ -1,7 +1,7 @@
 """What a method is: the one interface of every back end and algorithm, its limits, its clock and its answer.
 
 "optimal" is what the solver says here; whether it stands as a claim, the judge decides (judge.py). Time is read off the clock of
-`Limits` alone, so a limit is one number for the whole call and tests bring a clock of their own.
+`Limits` alone.
 """
 
 import sys

@@ -55,7 +55,6 @@ class ModelPage:
 
     @property
     def _base(self) -> Mechanism:
-        """The mechanism that is edited, or itself."""
         item = self.mechanism
         while isinstance(item, Edited):
             item = item.base
@@ -115,7 +114,6 @@ class ModelPage:
 
 
 def _source(function: object) -> str:
-    """The text of a function, "" where there is none."""
     try:
         return dedent(inspect.getsource(function))  # type: ignore[arg-type]
     except (OSError, TypeError):

@@ -4,8 +4,7 @@
    has one demand vector, and the systems of servers times resources are small.
 2. Each stack is solved by the iteration of interior_point/batch.py: `nb`, or the first round of the rule, which is the whole
    answer where the prices of everybody are positive.
-3. Every answer is judged as those of `solve` are, by what its own prices prove (judge.py). What these do not prove to the
-   accuracy, and what was not stacked, is solved by `solve`, one by one.
+3. What an answer's own prices do not prove to the accuracy (judge.py), and what was not stacked, is solved by `solve`.
 """
 
 from collections import defaultdict
@@ -131,7 +130,6 @@ def _found(
 
 
 def _not_begun(instance: Instance, mechanism: Mechanism, ended: str) -> Allocation:
-    """The answer without a point where the call ended before its turn."""
     said = "there was no time left to begin with it" if ended == "time_limit" else "it was interrupted before its turn"
     facts: dict[str, Any] = {"termination": ended, "message": said, "not_judged": f"not judged: {said}"}
     home = instance

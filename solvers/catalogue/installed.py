@@ -1,8 +1,7 @@
 """Solvers that users own: whatever CVXPY or Pyomo finds installed is a method, such as `cvxpy:gurobi` and `pyomo:cbc`.
 
 They are made when they are asked for: nothing here imports CVXPY or Pyomo before. What a solver can do is read from CVXPY's own
-tables, and for Pyomo from those here. Where an accuracy means nothing to a solver it runs with its default options, or with those
-that `solve(..., options=...)` gives it in its own names.
+tables, and for Pyomo from those here. Where an accuracy means nothing to a solver it runs with its default options.
 """
 
 import time

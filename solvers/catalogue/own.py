@@ -5,10 +5,8 @@ A function may return
     (A,) tasks on `instance.arcs`, an Allocation on the same arcs, or {user: {server: tasks}}, where what is not named is 0.
 
 It is asked for the mechanisms that it declares by `@fa.method(mechanisms=["drfh"])`. One that declares none computes whatever
-mechanism a call names, and is not asked in a suite of several.
-
-What it returns is its claim of success, which the judge decides on as on any other. Whatever it raises, and whatever else it
-returns, is an answer with the termination "error" and one sentence.
+mechanism a call names, and is not asked in a suite of several. Whatever it raises, and whatever else it returns, is an answer
+with the termination "error" and one sentence.
 """
 
 import inspect
@@ -154,16 +152,14 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
     except InstanceError:
         rule = "tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"
         raise Unusable(f"{name} returned {shown(given)}, but it must return {rule}") from None
-    arcs = instance.A
-    if x.shape != (arcs,):
-        raise Unusable(f"{name} returned an array of shape {x.shape}, but the instance has {arcs} arcs")
+    if x.shape != (instance.A,):
+        raise Unusable(f"{name} returned an array of shape {x.shape}, but the instance has {instance.A} arcs")
     for a in np.flatnonzero(~np.isfinite(x))[:1]:
         raise Unusable(f"{name} returned {x[a]} for arc {a}, but tasks must be finite numbers")
     return x, None
 
 
 def _by_names(name: str, instance: Instance, given: Mapping[Any, Any]) -> Floats:
-    """(A,) tasks of {user: {server: tasks}}."""
     arcs, x = instance.arcs, np.zeros(instance.A)
     for user, parts in given.items():
         if user not in instance.users:

@@ -10,7 +10,7 @@ and the next event is at the least of the levels
     g_r = (1 - sum over stopped n of load_rn x_n) / (sum over active n of load_rn phi_n / sigma_n)    row r is full
     g_n = sigma_n max_tasks_n / phi_n                                                                 all tasks of user n run
 
-Users who need the full row, or whose tasks all run, stop there; others go on. Servers share no user, so each is filled alone:
+Users who need the full row, or whose tasks all run, stop there; others go on. Servers share no user, so each has its own events:
 
 1. With the active users as they are, the next row would be full at g = min_r g_r. No row is full before that, for whoever
    finishes until then only slows it down. So everybody with g_n <= g finishes, and g is computed again: a Newton step, since the

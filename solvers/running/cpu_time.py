@@ -1,7 +1,6 @@
 """Processor seconds of a process with all that it started, so that no thread and no child hides what it computes.
 
-A process counts its own threads and the children that it has waited for. On Linux those that run, or have ended and were not
-waited for, are added, and theirs; what has lost its parent is among them where the process adopts it (`adopt`).
+A process counts its own threads and the children that it has waited for. On Linux all others below it are added.
 """
 
 import contextlib

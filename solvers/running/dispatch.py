@@ -239,7 +239,8 @@ class _Queue:
 
     def __init__(self, methods: Iterable[Method], later: Iterable[Method], limited: bool) -> None:
         able = methodcaller("is_available")
-        self._rest, self._later, self._limited = iter(filter(able, methods)), iter(filter(able, later)), limited
+        self._rest: Iterator[Method] = filter(able, methods)
+        self._later, self._limited = filter(able, later), limited
 
     def __iter__(self) -> Iterator[Method]:
         for part in (self._rest, self._later):

@@ -114,8 +114,9 @@ def threads_used() -> int:
 
 
 @cache
-def _known(scipy: bool) -> Sequence[Any]:  # noqa: ARG001 (what is loaded depends on it)
-    """The same as `_loaded`, which takes a few milliseconds."""
+def _known(scipy: bool) -> Sequence[Any]:
+    """The same with SciPy's or without; looking for them takes a few milliseconds."""
+    del scipy
     return _loaded()
 
 

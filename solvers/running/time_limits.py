@@ -7,8 +7,8 @@
    with it. The caller gets the messages that arrived.
 5. Where time is left, the caller imports what the child has imported, so that the next child finds it there.
 
-What the work changes in memory stays in the child: the caller has nothing but the messages. Whether the child has ended is read
-off the pipe, so it does not matter who waits for children in this process.
+What the work changes in memory stays in the child. Whether the child has ended is read off the pipe, so it does not matter who
+waits for children in this process.
 
 `watched` says that this process is itself ended at its limit by another one, as in such a child; then nothing small need be
 isolated again. On Windows and macOS nothing is isolated (`AVAILABLE`): a solver that ignores the limit it is told overruns.
