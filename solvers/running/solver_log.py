@@ -15,12 +15,12 @@ from types import SimpleNamespace
 from typing import Any
 
 LOCKS = SimpleNamespace()
-"""One thread at a time changes what is one for the process, `descriptors`, and for all of Pyomo, `pyomo`."""
+"""One thread at a time changes what is one for the process, `descriptors` and `threads`, and for all of Pyomo, `pyomo`."""
 
 
 def _renew_locks() -> None:
     """In a forked child too, whose locks nobody frees."""
-    LOCKS.descriptors, LOCKS.pyomo = threading.RLock(), threading.RLock()
+    LOCKS.descriptors, LOCKS.pyomo, LOCKS.threads = threading.RLock(), threading.RLock(), threading.RLock()
 
 
 _renew_locks()

@@ -10,7 +10,6 @@ The numbers are the whole process's. Where several threads of the caller solve a
 that ends leaves the numbers that the first one found.
 """
 
-import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from pathlib import PurePath
 from typing import Any
 
 from fairalloc.models.errors import InstanceError, shown
+from fairalloc.solvers.running.solver_log import LOCKS
 
 THREADED = 10_000
 """Arcs from which on linear algebra has products that use several threads; looking for the libraries takes 5 ms."""
@@ -52,13 +52,13 @@ def limited_threads(threads: int | None, arcs: int) -> Iterator[None]:
     libraries = _loaded()
     of_numpy, others = (_paths(libraries, own) for own in (True, False))
     wish = {library.filepath: threads for library in libraries} | dict.fromkeys(of_numpy, 1 if others else threads)
-    with _WISHES.lock:
+    with LOCKS.threads:
         _WISHES.running.append(wish)
         _WISHES.settle(libraries)
     try:
         yield
     finally:
-        with _WISHES.lock:
+        with LOCKS.threads:
             _WISHES.running = [other for other in _WISHES.running if other is not wish]
             _WISHES.settle(libraries)
 
@@ -81,11 +81,6 @@ class _Wishes:
     def __init__(self) -> None:
         self.running: list[Mapping[str, int | None]] = []
         self.found: dict[str, int] = {}
-        self.renew()
-
-    def renew(self) -> None:
-        """A new lock, in a forked child, where the thread that had it is not."""
-        self.lock = threading.Lock()
 
     def settle(self, libraries: Sequence[Any]) -> None:
         """Set what the last one wants, None = what those before it want or found."""
@@ -98,8 +93,6 @@ class _Wishes:
 
 
 _WISHES = _Wishes()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_WISHES.renew)
 
 
 def _paths(libraries: Sequence[Any], own: bool) -> list[str]:
