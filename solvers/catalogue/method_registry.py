@@ -1,6 +1,6 @@
 """The methods that there are, every one in the lists `methods` of the sub-rooms' files; and the order in which they are asked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from pkgutil import iter_modules
@@ -143,7 +143,9 @@ def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]
 
 def candidates(mechanism: Mechanism, instance: Instance | None = None, available: bool = True) -> Iterator[Method]:
     """Those of `methods_for` in METHODS, one by one: whoever needs the first only does not ask the others."""
-    return _fitting(_in_order(order(mechanism, instance)), mechanism, instance, available)
+    first = order(mechanism, instance)
+    yield from _fitting(filter(None, map(_asked_first, first)), mechanism, instance, available)
+    yield from _fitting((METHODS[key] for key in METHODS if key not in first), mechanism, instance, available)
 
 
 def installed_candidates(mechanism: Mechanism, instance: Instance | None = None) -> Iterator[Method]:
@@ -157,12 +159,6 @@ def _fitting(methods: Iterable[Method], mechanism: Mechanism, instance: Instance
         fits = right and (instance is None or not method.applies(mechanism, instance))
         if fits and (not available or method.is_available()):
             yield method
-
-
-def _in_order(first: Sequence[str]) -> Iterator[Method]:
-    """METHODS, those of a list first, then by name; installed packages are asked only after them."""
-    yield from filter(None, map(_asked_first, first))
-    yield from (METHODS[key] for key in METHODS if key not in first)
 
 
 @cache

@@ -238,27 +238,28 @@ class _Queue:
     """
 
     def __init__(self, methods: Iterable[Method], later: Iterable[Method], limited: bool) -> None:
-        able = methodcaller("is_available")
-        self._rest: Iterator[Method] = filter(able, methods)
-        self._later, self._limited = filter(able, later), limited
+        self._rest, self._later, self._limited = iter(methods), iter(later), limited
 
     def __iter__(self) -> Iterator[Method]:
         for part in (self._rest, self._later):
             self._rest = part
-            while (method := next(self._rest, None)) is not None:
-                yield method
+            while found := self._first():
+                yield found[0]
+
+    def _first(self) -> list[Method]:
+        return [*islice(filter(methodcaller("is_available"), self._rest), 1)]
 
     @property
     def is_last(self) -> bool:
         """Whether there are no more but those of `later`, where there is a limit."""
-        first = [*islice(self._rest, int(self._limited))]
+        first = self._first() if self._limited else []
         self._rest = chain(first, self._rest)
         return not first
 
     def prefer_anytime(self) -> None:
         """Go on with methods that have a point at any time, if there are some: what else needs as long as the last one did."""
         rest = [*self._rest]
-        self._rest = iter([method for method in rest if method.anytime] or rest)
+        self._rest = iter([method for method in rest if method.anytime and method.is_available()] or rest)
 
     def postpone_first_order(self) -> None:
         """Where another method was inaccurate they are too, after many iterations: rational arithmetic takes less on few arcs."""

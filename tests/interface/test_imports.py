@@ -53,7 +53,7 @@ PARTS = {
         ),
     ),
     "solvers": (
-        *("options", "running.threads", "running.warm_start", "running.listeners", "running.solver_log"),
+        *("options", "running.solver_log", "running.threads", "running.warm_start", "running.listeners"),
         *("lexicographic.faces", "lexicographic.rounds", "method"),
         *("lexicographic", "kkt", "interior_point", "nash_bargaining", "game", "backends", "exact", "njc", "*"),
         *("catalogue.method_registry", "judge", "running.dispatch", "solve", "solve_many"),
