@@ -79,11 +79,19 @@ class Filling(Session):
         """Run the events; the rows that fill up in each pass, with their levels."""
         server, most, size = self.instance.arcs.server, self.instance.max_tasks, self.instance.R
         limit = self.rate * most  # g_n
+        waiting = np.argsort(limit, kind="stable")[: np.count_nonzero(np.isfinite(limit))]
+        ahead = limit[waiting]
         while self.needed.any() and self.limits.left:
             above, g_r = self.needed > 0, np.full(len(self.left), np.inf)
             np.divide(np.maximum(self.left, 0.0), self.rising, out=g_r, where=above)
             g = g_r.reshape(-1, size).min(axis=1)
-            done = np.flatnonzero(self.active & (limit <= g[server] * (1.0 + TIED)))
+            end = np.searchsorted(ahead, g.max(initial=0.0, where=g < np.inf) * (1.0 + TIED), side="right")
+            near, waiting, ahead = waiting[:end], waiting[end:], ahead[end:]
+            near = near[self.active[near]]
+            late = limit[near] > g[server[near]] * (1.0 + TIED)
+            if late.any():  # only where there are other servers
+                waiting, ahead = np.append(near[late], waiting), np.append(limit[near[late]], ahead)
+            done = near[~late]
             self._stop(done, most[done], limit[done])
             self.finished[done] = True
             g[server[done]] = -np.inf  # where somebody finishes, no row is known to be full
