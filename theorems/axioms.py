@@ -80,11 +80,9 @@ class AxiomFinding:
 
     @property
     def symbol(self) -> str:
-        """The level as a symbol."""
         return SYMBOLS[self.level]
 
     def document(self) -> dict[str, Any]:
-        """As JSON."""
         kept = {"symbol": self.symbol, "sentence": self.sentence, "statement": self.statement, "answers": self.answers}
         return kept | ({} if self.case is None else {"case": self.case.document()})
 

@@ -174,12 +174,10 @@ class Slot:
 
     @property
     def value(self) -> Fraction:
-        """The number."""
         result: Fraction = self.holder[self.key]
         return result
 
     def set(self, value: Fraction) -> None:
-        """Change the number."""
         self.holder[self.key] = value
 
 
@@ -198,7 +196,6 @@ class Draft:
 
     @classmethod
     def of(cls, case: Case) -> "Draft":
-        """The draft of a case."""
         exact, arcs = case.instance.exact, case.instance.arcs
         rows = zip(exact.demands, exact.weights, exact.max_tasks, case.instance.placement.tolist(), strict=True)
         users = [DraftUser([[*row] for row in own], [weight], [limit], allowed) for own, weight, limit, allowed in rows]
@@ -257,12 +254,10 @@ class Draft:
         return tuple(tuple(self.users[n].points[k].get((v, i), Fraction(0)) for n, v, i in arcs) for k in range(count))
 
     def copy(self) -> "Draft":
-        """An independent copy."""
         return deepcopy(self, {id(self.truth): self.truth})
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """Users, servers, resources."""
         return len(self.users), len(self.capacities), len(self.capacities[0])
 
     @property
@@ -290,13 +285,11 @@ class Draft:
     # ---- taking out
 
     def without_user(self, n: int) -> "Draft":
-        """The draft without a user."""
         result = self.copy()
         del result.users[n]
         return result
 
     def without_server(self, i: int) -> "Draft":
-        """The draft without a server."""
         result = self.copy()
         del result.capacities[i], result.counts[i]
         for user in result.users:
@@ -308,14 +301,12 @@ class Draft:
         return result
 
     def without_resource(self, r: int) -> "Draft":
-        """The draft without a resource."""
         result = self.copy()
         for row in result.rows:
             del row[r]
         return result
 
     def without_variant(self, n: int, v: int) -> "Draft":
-        """The draft without a variant of a user."""
         result = self.copy()
         user = result.users[n]
         for rows in (user.demands, *user.own.values()):

@@ -120,7 +120,6 @@ class Evidence:
 
     @property
     def mark(self) -> str:
-        """Its symbol."""
         return VIOLATED if self.violated and self.finding.status != Status.IN_FLOATS else MARKS[self.finding.status]
 
     @property

@@ -48,7 +48,6 @@ OURS = ("instance", "misreport", "before", "after", "allocation", "claim", "verd
 
 
 def witness_code(claim: ClaimTerms, case: Case) -> str:
-    """The code of a confirmed case."""
     verdict = claim.statement.confirm(case)
     scope = _Scope()
     mechanism = scope.name(claim.mechanism)

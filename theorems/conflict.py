@@ -270,7 +270,6 @@ def conflict(
 
 
 def _axioms(given: Any) -> list[str]:
-    """The names, each once."""
     names = list(given) if is_list(given) else []
     if not names:
         raise InstanceError(f"the axioms are {shown(given)}, but they must be names such as 'pareto' and 'envy-freeness'")

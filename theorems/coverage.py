@@ -93,14 +93,12 @@ def sentence_hash(sentence: str) -> str:
 
 
 def read_table(paper: str) -> list[Row]:
-    """The committed rows of a paper."""
     text = packaged_text(f"coverage/{paper}.csv")
     lines = csv.reader(text.splitlines()[1:])
     return [Row(section, int(number), digest, kind, detail) for section, number, digest, kind, detail in lines]
 
 
 def by_sentence(rows: Iterable[Row]) -> dict[int, list[Row]]:
-    """The rows of each sentence, by its number."""
     found: dict[int, list[Row]] = {}
     for row in rows:
         found.setdefault(row.sentence, []).append(row)

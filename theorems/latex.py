@@ -117,7 +117,6 @@ def tabular(letter: str, indices: str, value: Any, numbers: Numbers) -> str:
 
 
 def depth_of(value: Any) -> int:
-    """How many indices lists of lists need."""
     return 1 + max((depth_of(part) for part in value), default=0) if isinstance(value, list | tuple) else 0
 
 

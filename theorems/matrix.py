@@ -169,7 +169,6 @@ class Matrix:
         return [(str(k), note, names) for k, (note, names) in enumerate(self.notes.items(), start=1)]
 
     def _groups(self) -> Iterator[tuple[str, list[Column]]]:
-        """The mechanisms with their columns."""
         for mechanism, columns in groupby(self.columns, key=lambda column: column.mechanism):
             yield mechanism, list(columns)
 

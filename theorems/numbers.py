@@ -123,7 +123,6 @@ class Worst:
     searched: Mapping[str, int]
 
     def document(self) -> dict[str, Any]:
-        """As JSON."""
         case, ratio = None if self.case is None else self.case.document(), str(self.ratio)
         found = {"mechanism": self.mechanism, "quantity": self.quantity, "ratio": ratio, "case": case}
         return {**found, "searched": dict(self.searched)}
@@ -137,7 +136,6 @@ def parsed(given: Mapping[str, Any]) -> Worst:
 
 
 def known_numbers() -> list[Worst]:
-    """What is on record."""
     return [parsed(item) for item in json.loads(packaged_text("search/numbers.json"))["ratios"]]
 
 
@@ -217,7 +215,6 @@ def _proved(mechanism: str, instance: Instance) -> Holdings:
 
 
 def worst_ratio(mechanism: str, quantity: str, cases: int, seed: int = 0) -> Worst:
-    """The worst ratio that climbs find."""
     climb = _Climb(mechanism, quantity, np.random.default_rng(seed))
     best, found = 1.0, None
     while climb.tried < cases and best < inf:
@@ -240,7 +237,6 @@ class _Climb:
     judged: int = 0
 
     def run(self, cases: int) -> tuple[float, Draft]:
-        """The ratio and the draft where one climb ends."""
         draft = self.drawn()
         best, failed = self.ratio(draft), 0
         while failed < PATIENCE and self.tried < cases and best < inf:

@@ -134,7 +134,6 @@ def _claim(column: Column, name: str, positive: bool) -> Statement | None:
 
 
 def key_of(column: Column, name: str, positive: bool = False) -> str:
-    """The id of the claim about a cell."""
     family = [SLUGS.get(column.family, column.family)] * bool(column.family)
     return ".".join(["ours", column.mechanism, *family, name, *["positive"] * positive])
 

@@ -16,5 +16,4 @@ def packaged_toml(path: str) -> dict[str, Any]:
 
 
 def joined(text: str) -> str:
-    """A text of several lines as one line."""
     return " ".join(text.split())

@@ -34,7 +34,6 @@ class Proof:
     after: str = ""
 
     def __str__(self) -> str:
-        """All of it."""
         return self.before + self.text + self.after
 
 

@@ -83,7 +83,6 @@ class Misprint:
         return f"Printed: {self.printed}. Meant: {self.meant}."
 
     def page(self) -> str:
-        """What there is to say of it, as Markdown."""
         return f"# {self.id}\n\n> {self.text}\n\n{self.place}. Status: **{MISPRINT}**: nothing to compute.\n\n{self.note}\n"
 
 
@@ -117,7 +116,6 @@ def misprints_of_paper(letter: str) -> list[Misprint]:
 
 
 def _each(document: Mapping[str, Any], table: str, file: Path, make: Callable[[Mapping[str, Any]], T]) -> list[T]:
-    """What is made of each entry of a table."""
     result = []
     for given in document.get(table, []):
         with _naming(file, f"{table} {given.get('id', '')!r}"):
@@ -244,7 +242,6 @@ _STATEMENTS: Registry[Statement] = Registry("statement", "fairalloc.statements",
 
 
 def statement(name: str) -> Statement:
-    """The statement with this id."""
     found = all_statements()
     if name not in found:
         raise UnknownName(no_such("statement", name, found, "see fairalloc theorems list"))

@@ -46,8 +46,6 @@ class NoCertificateError(Exception):
 
 
 class CertificateSearch:
-    """Of one question."""
-
     def __init__(self, seconds: float) -> None:
         self.end, self.keys = now() + seconds, count()
         self.context, self.made = z3.Context(), dict[Any, Any]()
@@ -271,7 +269,6 @@ class CertificateSearch:
 
 
 def _signed(facts: Iterable[Fact]) -> set[str]:
-    """The unknowns of which the sign is known."""
     return {v for sign, p in facts if sign in (">", ">=") and len(p) == 1 for m in p if len(m) == 1 for v in m}
 
 

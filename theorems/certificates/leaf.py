@@ -201,7 +201,6 @@ def lemmas(facts: Mapping[Any, Fact], refuting: Mapping[Any, Fact]) -> Iterator[
 
 
 def _unknowns(f: Fact) -> set[str]:
-    """The names in a fact."""
     return {v for part in f[1] for v in names_in(part)} if f[0] == "or" else {v for m in f[1] for v in m}
 
 

@@ -36,7 +36,6 @@ def stored(sha256: str) -> dict[str, Any] | None:
 
 
 def certificate_name(sha256: str) -> str:
-    """The name of the file of a certificate."""
     return f"{sha256[:16]}.json.xz"
 
 
@@ -46,12 +45,10 @@ def hash_of(text: Text) -> str:
 
 
 def document(text: Text, found: list[Any]) -> dict[str, Any]:
-    """The file of a certificate."""
     return {"schema": "fairalloc/certificate-1", "sha256": hash_of(text), "text": text, "certificates": found}
 
 
 def packed(certificate: Mapping[str, Any]) -> bytes:
-    """The bytes of a file of found/."""
     return lzma.compress(json.dumps(certificate, separators=(",", ":")).encode(), preset=9 | lzma.PRESET_EXTREME)
 
 

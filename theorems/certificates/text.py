@@ -26,7 +26,6 @@ FALSE: Formula = ["or", []]
 
 
 def text_of(item: Statement, size: Size) -> Text:
-    """The questions of a statement."""
     return text(questions(item, size)[0])
 
 
@@ -89,7 +88,6 @@ class _Writer:
                 yield _any([_all([self.formula(c, s), _fact("=", plus(self.number(v), {(name,): 1}, -1))]) for c, s, v in parts])
 
     def formula(self, e: Term, holds: bool = True) -> Formula:
-        """That a formula holds, or does not."""
         kind, parts = e.decl().kind(), e.children()
         if z3.is_true(e) or z3.is_false(e):
             return TRUE if z3.is_true(e) == holds else FALSE
@@ -116,7 +114,6 @@ class _Writer:
         return _any([_fact(">", up), _fact(">", down)]) if sign == "=" else _fact({">=": ">", ">": ">="}[sign], down)
 
     def number(self, e: Term) -> dict[Any, Any]:
-        """The polynomial of a term."""
         if z3.is_rational_value(e):
             return plus({}, {(): e.as_fraction()})
         kind, parts = e.decl().kind(), e.children()

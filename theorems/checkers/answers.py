@@ -90,7 +90,6 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
             return alone
 
         def at(x: Rationals) -> Verdict:
-            """The verdict at an answer."""
             exact = x if first.x_exact is not None else None
             point = replace(first, x=np.array([float(v) for v in x]), x_exact=exact, prices=None)
             return judge(case, lambda _: point)
@@ -208,7 +207,6 @@ def _shape(name: str, instance: Instance) -> str:
 
 
 def _of_set(found: SolutionSet, at: Callable[[Rationals], Verdict], verdict: Verdict, alone: Verdict, shape: str) -> Verdict:
-    """The verdict on all answers."""
     finite = found.dimension == 0
     corners = {x: at(x) for x in found.vertices}
     centres = {} if finite else {piece.centre: at(piece.centre) for piece in found.pieces}

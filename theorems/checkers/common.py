@@ -231,7 +231,6 @@ def printed_numbers(rows: Callable[[Case], Sequence[Row]]) -> Routes:
 
 
 def printed_tasks(mechanism: str, *printed: str) -> Routes:
-    """The check of printed tasks."""
 
     def rows(case: Case) -> Sequence[Row]:
         h = certified(case.instance, mechanism)

@@ -239,7 +239,6 @@ def utilisation(h: Holdings) -> Any:
 
 
 def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any] = (1, 3, "inf")) -> Routes:
-    """`measure` does not rise with alpha."""
 
     def judge(_: Case, answer: Callable[[Any], Allocation]) -> Verdict:
         found = [holdings_of(answer(alpha)) for alpha in alphas]
@@ -289,7 +288,6 @@ def vertices(instance: Instance, here: Sequence[int]) -> list[Rationals]:
 
 
 def arcs_of_servers(instance: Instance) -> list[list[int]]:
-    """The arcs of each server that has some."""
     server = instance.arcs.server
     return [np.flatnonzero(server == i).tolist() for i in range(instance.K) if (server == i).any()]
 

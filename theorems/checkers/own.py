@@ -88,7 +88,6 @@ def claim_properties() -> dict[str, str]:
 
 
 def judge_of(given: Any) -> NamedJudge:
-    """The judge of a property."""
     if isinstance(given, str):
         return _by_name(given)
     if (item := as_mechanism(given)) is not None:
@@ -309,7 +308,6 @@ class ClaimTerms:
 
     @cached_property
     def statement(self) -> Statement:
-        """The claim as `verify` and the matrix take it."""
         named = judge_of(self.property)
         tried = routes(self.mechanism, named, bool(self.hypotheses.parameters))
         return Statement(

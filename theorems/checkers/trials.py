@@ -131,7 +131,6 @@ def proof_of(found: Certificate | NotCertified) -> Certificate:
 
 
 def rational_allocation(instance: Instance, x: Rationals, mechanism: str = "", method: str = "") -> Allocation:
-    """The allocation of rational tasks (A,)."""
     return Allocation(instance, np.array([float(v) for v in x]), mechanism, method, x_exact=x)
 
 

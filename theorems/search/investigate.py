@@ -178,7 +178,6 @@ def concluded(
 
 
 def _without_violation(statement: Statement, main: Search, searched: dict[str, Any], needed: dict[str, Case]) -> Finding:
-    """The finding where no violation was confirmed."""
     largest = _sizes(main.sizes)
     tried = f"{main.trials} case{'s' * (main.trials != 1)}" + f" of up to {largest}" * bool(largest)
     tried += f", and {main.undecided} more were not decided" * bool(main.undecided)
@@ -210,7 +209,6 @@ def confirmed_case(statement: Statement, case: Case) -> Violation | None:
 
 
 def smallest(statement: Statement, cases: Iterable[Case]) -> Violation | None:
-    """The smallest of the cases that are violations."""
     ordered = sorted(cases, key=lambda case: measure(Draft.of(case)))
     return next(filter(None, (confirmed_case(statement, case) for case in ordered)), None)
 

@@ -188,7 +188,6 @@ class _Share:
 
     @property
     def rest(self) -> float:
-        """Seconds that are left."""
         return self.end - time.monotonic()
 
     def next(self) -> float:
@@ -268,7 +267,6 @@ def prepare(request: Document) -> None:
 
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
-    """The finding of a statement, as a document."""
     be_watched()
     return _investigated(_statements(tuple(request.get("files", ())))[request["statement"]], request).document()
 

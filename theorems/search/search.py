@@ -68,17 +68,14 @@ class Limit:
     start: float = field(default_factory=lambda: time.monotonic())  # looked up when it is called, so that a test can set it
 
     def reached(self, cases: int) -> bool:
-        """Whether the search must stop."""
         return cases >= self.cases or self.elapsed >= self.seconds
 
     @property
     def overdue(self) -> bool:
-        """Whether shrinking must stop."""
         return self.elapsed > (2 * self.seconds + PATIENCE if self.shrinking is None else self.shrinking)
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it was made."""
         return time.monotonic() - self.start
 
 
@@ -96,7 +93,6 @@ class Search:
         tell: Callable[["Search"], None] = lambda _: None,
         most: tuple[int, int, int] = MOST,
     ) -> None:
-        """Nothing is drawn yet."""
         self.statement, self.limit, self._tell, self.most = statement, limit, tell, most
         self.rng = np.random.default_rng(seed)
         self.trials = self.rejected = self.undecided = 0
@@ -122,7 +118,6 @@ class Search:
 
     @property
     def drawn(self) -> int:
-        """Cases that were decided or not, or rejected."""
         return self.trials + self.undecided + self.rejected
 
     # ---- finding

@@ -184,7 +184,6 @@ _SIMPLEST = [Fraction(p, q) for q in range(1, 5) for p in range(7) if gcd(p, q) 
 
 
 def _with(draft: Draft, n: int, changed: dict[str, Any]) -> Draft:
-    """With these attributes of a user."""
     made = draft.copy()
     made.users[n] = replace(made.users[n], **deepcopy(changed))
     return made

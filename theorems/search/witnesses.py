@@ -210,7 +210,6 @@ CREATE TABLE IF NOT EXISTS witness (statement TEXT, document TEXT, PRIMARY KEY (
         return int(rows[0][0]) if rows else self.insert("run", {"asked": text, "started": _now()})
 
     def finish(self, run: int) -> None:
-        """Note that a run is complete."""
         self.write("UPDATE run SET finished = ? WHERE id = ?", (_now(), run))
 
     def add(self, run: int, finding: Finding, witnesses: list[Witness]) -> None:
@@ -228,7 +227,6 @@ CREATE TABLE IF NOT EXISTS witness (statement TEXT, document TEXT, PRIMARY KEY (
         return {name: self.parsed(lambda document: parse_finding(json.loads(document)), text) for name, text in rows}
 
     def witnesses(self) -> list[Witness]:
-        """All witnesses."""
         return [self.parsed(json.loads, text) for (text,) in self.select("SELECT document FROM witness ORDER BY rowid")]
 
 

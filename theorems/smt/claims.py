@@ -229,7 +229,6 @@ LeximinViolation = Callable[[LeximinFormulas], Violation]
 
 
 def _models(h: Hypotheses, size: Size, named: int) -> Iterator[LeximinFormulas]:
-    """The unknowns of each pattern."""
     common = h.bottleneck or h.one_resource
     for pattern in patterns(size, named, h.positive, h.everywhere, common=common, used=h.no_idle_server):
         yield LeximinFormulas(pattern, size[1], size[2])
@@ -339,7 +338,6 @@ def _bargaining(violation: Callable[[MarketFormulas], Violation]) -> Kind:
 
 
 def _complaints(violation: Callable[[RequestFormulas], list[Term]], named: int, common: bool = False, users: int = 0) -> Kind:
-    """Of every njc allocation."""
 
     def make(h: Hypotheses, size: Size) -> Questions:
         for pattern in patterns(size, named, h.positive, h.everywhere, common=common):

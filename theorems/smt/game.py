@@ -86,7 +86,6 @@ class GameFormulas:
         return formulas, numbers | {("phi", n, 0): phi for n, phi in enumerate(self.phi)}
 
     def ps_dsf(self) -> list[Term]:
-        """A bottleneck for every arc."""
         return [ps_dsf(self.need, self.room, self.share, self.y, *FORMULAS)]
 
     def equilibrium(self, rising: bool = True) -> tuple[list[Term], list[Term]]:
@@ -201,7 +200,6 @@ class MeritFormulas:
         self.x, self.f, self.s, self.e, self.a, self.b = ({arc: real(f"{v}{arc}") for arc in pattern.arcs} for v in "xfseab")
 
     def demands(self) -> list[Term]:
-        """Positive demands."""
         return [v > 0 for v in self.d.values()]
 
     def _complementary(self, arc: Arc) -> Term:

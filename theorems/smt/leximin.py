@@ -86,11 +86,9 @@ class LeximinFormulas:
         return numbers | {("phi", n, 0): phi for n, phi in enumerate(self.phi)}
 
     def equal_weights(self) -> list[Term]:
-        """All weights are the same."""
         return [phi == self.phi[0] for phi in self.phi[1:]]
 
     def identical_servers(self) -> list[Term]:
-        """All servers are alike."""
         return [v == self.c[0, r] for (_, r), v in self.c.items()]
 
     def shares(self, kind: str) -> list[Term]:
@@ -126,16 +124,13 @@ class LeximinFormulas:
     # ---- the definition
 
     def feasible(self) -> list[Term]:
-        """Tasks >= 0 within the capacities."""
         return [feasible(self.need, self.c, self.x, *FORMULAS)]
 
     def ordered(self, order: Layers) -> list[Term]:
-        """That the layers are these."""
         same = [self.tasks[n] == self.tasks[part[0]] for part in order for n in part[1:]]
         return same + [self.tasks[low[0]] < self.tasks[high[0]] for low, high in pairwise(order)]
 
     def priced(self, order: Layers) -> list[Term]:
-        """Prices for each layer."""
         rank = {n: k for k, part in enumerate(order) for n in part}
         prices = [{key: real(f"p{self.tag}{(k, *key)}") for key in self.c} for k in range(len(order))]
         return [keeps(self.need, self.c, rank, self.x, part, p, *FORMULAS) for part, p in zip(order, prices, strict=True)]
@@ -248,7 +243,6 @@ class LeximinFormulas:
         return [self.tasks[0] != self.tasks[1]]
 
     def without_bottleneck(self) -> list[Term]:
-        """With one server: user 1 has no bottleneck."""
         return [z3.Not(self.bottlenecks()[0])]
 
     def raised(self) -> list[Term]:

@@ -41,7 +41,6 @@ class MarketFormulas:
         return total(self.d[(*a, r)] for i, r in self.priced if i == a[2])
 
     def instance(self) -> dict[str, list[Term]]:
-        """Demands >= 0, weights and tasks, capacities."""
         return {
             "data": [*(v >= 0 for v in self.d.values()), *(v > 0 for v in self.w), *(v >= 0 for v in self.c.values())],
             "tasks": [self.tasks(n, self.x) == self.w[n] for n in self.users],
@@ -49,7 +48,6 @@ class MarketFormulas:
         }
 
     def prices(self) -> list[Term]:
-        """The optimality conditions."""
         prices = {pool: int(pool in self.priced) for pool in self.pools}
         return [equilibrium(self.need, self.c, dict.fromkeys(self.arcs, 1), self.x, prices, *FORMULAS)]
 

@@ -22,7 +22,6 @@ class InstancePattern:
 
     @property
     def users(self) -> range:
-        """The users."""
         return range(len(self.servers))
 
     @property
@@ -31,7 +30,6 @@ class InstancePattern:
         return [(n, i) for n, own in enumerate(self.servers) for i in own]
 
     def at(self, i: int) -> list[int]:
-        """The users who may run on server i."""
         return [n for n in self.users if i in self.servers[n]]
 
     def __str__(self) -> str:

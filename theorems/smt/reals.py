@@ -61,7 +61,6 @@ class Reply:
 
 
 def real(name: str) -> Term:
-    """A real unknown."""
     return z3.Real(name)
 
 
@@ -77,7 +76,6 @@ def _all(parts: Iterable[Term]) -> Term:
 
 
 def _any(parts: Iterable[Term]) -> Term:
-    """One of these at least."""
     left = [part for part in parts if part is not False]
     return z3.BoolVal(True) if any(part is True for part in left) else z3.Or(*left)
 
@@ -87,12 +85,10 @@ FORMULAS = (_all, _any, z3.Implies, ge, eq)
 
 
 def version() -> str:
-    """The solver with its version."""
     return f"z3 {z3.get_version_string()}"
 
 
 def ask(question: Question, deadline: float, core: bool = False) -> Reply:
-    """Decide a question until the deadline."""
     found = _query(question, deadline - now(), core)
     if found.outcome == "unsat" or not question.refine:
         return found
@@ -134,7 +130,6 @@ def _rational(value: Term) -> Any:
 
 
 def second_opinion(question: Question, seconds: float) -> tuple[Outcome, str]:
-    """The same question to cvc5."""
     try:
         import cvc5
     except ImportError as error:

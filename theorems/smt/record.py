@@ -64,7 +64,6 @@ class MachineVerdict:
 
 
 def document(verdict: MachineVerdict) -> dict[str, Any]:
-    """A verdict of prove.py as JSON."""
     kept = {one.name: getattr(verdict, one.name) for one in fields(verdict)}
     kept |= {"size": list(verdict.size), "seconds": round(verdict.seconds, 2), "solvers": list(verdict.solvers)}
     kept |= {"needed": list(verdict.needed), "case": None if verdict.case is None else verdict.case.document()}
@@ -103,7 +102,6 @@ def sizes_proved(name: str) -> list[str]:
 
 
 def machine_line(kept: Mapping[str, Any]) -> str:
-    """One verdict in a line."""
     covers = f", for {kept['covers']}" if "covers" in kept else ""
     needed = f"; needed: {', '.join(kept['needed'])}" if "needed" in kept else ""
     solvers = ", ".join(kept["solvers"])

@@ -29,11 +29,9 @@ class RequestFormulas:
         self.room = {(0, j): 1 for j in self.resources}
 
     def fractions(self, name: str) -> list[Term]:
-        """The unknown fractions of an allocation."""
         return [real(f"{name}{i}") for i in self.users]
 
     def instance(self) -> dict[str, list[Term]]:
-        """Requests and entitlements."""
         return {
             "requests": [z3.And(v > 0, v <= 1) for v in self.r.values()],
             "entitlements": [*(v > 0 for v in self.e), total(self.e) == 1],
@@ -49,7 +47,6 @@ class RequestFormulas:
         return self.r.get((i, j), z3.RealVal(0))
 
     def load(self, j: int, x: Sequence[Term]) -> Term:
-        """The sum of x_i r_ij."""
         return total(x[i] * self.r[i, j] for i in self.users if (i, j) in self.r)
 
     def feasible(self, x: Sequence[Term]) -> list[Term]:

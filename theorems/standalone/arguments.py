@@ -45,7 +45,6 @@ class Argument:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The check."""
         return _loaded(self.check)
 
     def made(self, case: Case) -> Mapping[str, Any]:

@@ -79,7 +79,6 @@ class StandaloneScript:
         return self.argument.found(self.data)
 
     def python(self) -> str:
-        """The script."""
         function = self.argument.function
         parts = [plain_source(exact), "\n".join(_data(self.data)), *_used(function), plain_source(function)]
         call = "\n".join(_calling(f"found = {function.__name__}", ", ".join(inspect.signature(function).parameters)))
@@ -158,7 +157,6 @@ def _heading(script: StandaloneScript) -> str:
 
 
 def _assumed(script: StandaloneScript) -> str:
-    """What is assumed, in words."""
     item = script.about
     return script.argument.assumed or ("what is printed" if item.quantifier == "one" else str(item.hypotheses))
 
@@ -236,7 +234,6 @@ def _is_rational(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Rationals as integers or text."""
     if isinstance(value, list | tuple):
         return [*map(_plain, value)]
     if isinstance(value, Fraction):

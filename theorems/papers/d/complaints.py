@@ -58,7 +58,6 @@ def point_of_case(case: Case, k: int = 0) -> Rationals:
 
 
 def full(d: Requests, x: Sequence[Fraction]) -> list[int]:
-    """The bottlenecks J(x)."""
     return sorted(d.bottlenecks(x))
 
 
@@ -72,12 +71,10 @@ def complaint(d: Requests, x: Sequence[Fraction]) -> Fraction:
 
 
 def without(d: Requests, j: int) -> Requests:
-    """The data without the requests for a resource."""
     return replace(d, parts=tuple({k: r for k, r in part.items() if k != j} for part in d.parts))
 
 
 def brackets(x: Iterable[Any]) -> str:
-    """A point in brackets."""
     return "(" + ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in x) + ")"
 
 

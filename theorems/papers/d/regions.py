@@ -265,5 +265,4 @@ def limit_of_levels(_: Case, d: Requests) -> Found:
 
 
 def loss(d: Requests, x: Any, y: Any) -> float:
-    """What x has less of sum e log x than y."""
     return sum(float(e) * log(float(b) / float(a)) for e, a, b in zip(d.entitlement, x, y, strict=True))

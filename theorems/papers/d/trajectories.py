@@ -79,7 +79,6 @@ class TrajectoryPoint:
 
     @property
     def units(self) -> list[Rationals]:
-        """The N directions of the axes."""
         return [tuple(Fraction(k == i) for k in range(len(self.x))) for i in range(len(self.x))]
 
     def velocity(self) -> Any:
@@ -102,7 +101,6 @@ def slack(d: Requests, x: Sequence[Fraction]) -> Rationals:
 
 
 def through(d: Requests, x: Rationals) -> TrajectoryPoint:
-    """A point inside of D with its entitlements."""
     r, s = with_dummies(d), slack(d, x)
     worth = [v * sum(a / b for a, b in zip(row, s, strict=True)) for v, row in zip(x, r, strict=True)]
     return TrajectoryPoint(x, tuple(w / sum(worth) for w in worth), r, s)
@@ -139,7 +137,6 @@ def barrier_value(d: Requests, x: Floats) -> float:
 
 
 def floats(x: Sequence[Any]) -> Floats:
-    """The same in floating point."""
     return np.array([float(v) for v in x])
 
 
@@ -278,7 +275,6 @@ def market_is_fair(case: Case) -> Verdict:
 
 
 def _verdict(margin: float, words: str, how: str) -> Verdict:
-    """The verdict of a margin in floating point."""
     return Verdict("njc", bool(margin <= 0), margin, words if not margin <= 0 else "not " + words, how)
 
 

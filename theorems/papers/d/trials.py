@@ -36,17 +36,14 @@ F = Fraction
 
 
 def printed(check: Callable[[Requests, list[Rationals]], None]) -> Routes:
-    """A printed example and all its NJC allocations."""
     return once(asserted(lambda case: check(data(case), all_fair(data(case)))))
 
 
 def rationals(*values: Any) -> Rationals:
-    """Rationals."""
     return tuple(Fraction(v) for v in values)
 
 
 def held(d: Requests, x: Rationals) -> list[Rationals]:
-    """What each user has of each resource."""
     return [tuple(v * part.get(j, ZERO) for j in range(d.R)) for v, part in zip(x, d.parts, strict=True)]
 
 

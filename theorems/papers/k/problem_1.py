@@ -73,7 +73,6 @@ def concave(case: Case) -> Verdict:
 
 
 def _second(case: Case, here: Sequence[int]) -> list[Fraction]:
-    """The case's second point on these arcs."""
     return [case.points[1][a] for a in here]
 
 
@@ -110,7 +109,6 @@ class Reallocation:
         return sum(_power(s, -self.alpha) * as_ball(v * p / one) for v, one, p, s in parts)
 
     def after(self, part: Fraction) -> list[Fraction]:
-        """Shares after this part of the step."""
         return [s + part * v / one for s, v, one in zip(self.z, self.step, self.unit, strict=True)]
 
     def gained(self, part: Fraction = ONE) -> Any:
@@ -142,7 +140,6 @@ class Reallocation:
 
 
 def _power(base: Fraction, exponent: Fraction) -> Any:
-    """A power as a ball."""
     if exponent.denominator == 1:
         return as_ball(base) ** int(exponent)
     return (as_ball(base).log() * as_ball(exponent)).exp() if base else as_ball(base)

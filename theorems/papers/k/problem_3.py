@@ -230,7 +230,6 @@ def _named(case: Case, rows: Sequence[int]) -> str:
 
 
 def alphas(case: Case) -> list[Any]:
-    """Alpha of each server."""
     alpha = case.parameters["alpha"]
     return list(alpha) if isinstance(alpha, tuple) else [alpha] * case.instance.K
 

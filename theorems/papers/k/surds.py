@@ -56,14 +56,12 @@ class Surd:
         return Surd({s: q * factor for s, q in self.terms.items() if factor})
 
     def times(self, other: "Surd") -> "Surd":
-        """The product of two sums."""
         return sum((Surd.of(q * p, s * r) for s, q in self.terms.items() for r, p in other.terms.items()), Surd())
 
     def __float__(self) -> float:
         return float(sum(float(q) * float(s) ** 0.5 for s, q in self.terms.items()))
 
     def sign(self) -> int:
-        """-1, 0 or 1."""
         return sign(lambda: sum(as_ball(q) * as_ball(s).sqrt() for s, q in self.terms.items())) if self.terms else 0
 
 

@@ -201,7 +201,6 @@ def _one_ratio(case: Case, answer: Answer) -> Verdict:
 
 
 def _sharing_of_two(case: Case, answer: Answer) -> Verdict:
-    """Sharing incentive, of two users."""
     if case.instance.N != 2:
         raise NotApplicable("about two users")
     return property_judge("sharing-incentive")(case, answer)

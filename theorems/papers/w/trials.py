@@ -214,7 +214,6 @@ def _partitioned(case: Case) -> Verdict:
 
 
 def _sums(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
-    """The sum of each column."""
     return [sum(column, F(0)) for column in zip(*rows, strict=True)]
 
 

@@ -124,7 +124,6 @@ def is_larger(one: list[Any], other: list[Any]) -> bool:
 
 
 def step_of_theorem_1(check: Callable[[Manipulation], bool]) -> Routes:
-    """How a step of the proof is tried and confirmed."""
 
     def decide(case: Case) -> Verdict:
         at = Manipulation(case)

@@ -25,7 +25,6 @@ MISREPORT7 = Misreport((1,), (((F(1, 3), F(2, 3)),),), (None,))
 
 
 def worth(case: Case, n: int, *bundle: Any) -> Any:
-    """The utility that user n has of a bundle."""
     return certified(case.instance, "lmmf").utilities(n, np.array([[[F(v) for v in bundle]]], dtype=object))[0]
 
 
