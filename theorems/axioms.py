@@ -159,9 +159,6 @@ def _harmless(size: Size, axiom: str) -> set[str]:
     return words | ({"one resource"} if size[2] == 1 else set())
 
 
-# ---- by a search --------------------------------------------------------------------------------------------------------
-
-
 def looked_for(
     column: Column, axiom: str, size: Size, seconds: float, trials: int | None, seed: int, known: AxiomFinding
 ) -> AxiomFinding:

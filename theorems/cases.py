@@ -282,8 +282,6 @@ class Draft:
             for point in user.points:
                 yield from (Slot("point", point, key) for key in sorted(point))
 
-    # ---- taking out
-
     def without_user(self, n: int) -> "Draft":
         result = self.copy()
         del result.users[n]
@@ -313,8 +311,6 @@ class Draft:
             del rows[v]
         user.points = [{(w - (w > v), i): x for (w, i), x in point.items() if w != v} for point in user.points]
         return result
-
-    # ---- changing it until it satisfies an assumption
 
     def make_bottlenecks(self, same: bool) -> None:
         """Each server has as much of the other resources as makes its first resource, or its own one, the bottleneck."""

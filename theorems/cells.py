@@ -99,9 +99,6 @@ SAME = {
 """Families whose answers, or whose users' tasks, are those of another mechanism (K 16, K Theorem 2)."""
 
 
-# ---- evidence --------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Evidence:
     """One statement about a cell and what was found."""
@@ -184,9 +181,6 @@ def evidence(statements: Mapping[str, Statement], findings: Mapping[str, Finding
     return found
 
 
-# ---- columns ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Column:
     """A mechanism, or one of its families of parameters."""
@@ -223,9 +217,6 @@ def family_of(item: Statement, parameters: Mapping[str, Any]) -> str:
         return FAMILIES[4]
     (alpha,) = several
     return FAMILIES[3] if alpha == float("inf") else FAMILIES[(alpha >= 1) + (alpha > 1)]
-
-
-# ---- cells -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

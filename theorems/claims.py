@@ -251,9 +251,6 @@ class ClaimResult:
         return f"<{self.claim.id}: {self.status}, {self.trials:,} cases>"
 
 
-# ---- a matrix of claims ----------------------------------------------------------------------------------------------
-
-
 ROWS = ("pareto", "envy-freeness", "sharing-incentive", "strategyproofness", "population-monotonicity")
 """The properties of a matrix for which none are given."""
 

@@ -317,9 +317,6 @@ def _search_mechanisms(
             rows[column][axiom] = looked_for(column, axiom, size, seconds, trials, seed, rows[column][axiom])
 
 
-# ---- instances without an allocation --------------------------------------------------------------------------------------
-
-
 def _instances(known: Conflict, seconds: float, trials: int | None, seed: int) -> Conflict:
     """The result with the smallest instance that is found on which no allocation has the axioms about one profile."""
     from fairalloc.theorems.smt.axioms import possible  # it says what is missing where z3 is

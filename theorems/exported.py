@@ -51,9 +51,6 @@ def claim_text(claim: Claim, form: str, time_limit: float, trials: int | None, s
     return f"{found}\n" if form == "python" else _latex(found)
 
 
-# ---- BibTeX -----------------------------------------------------------------------------------------------------------
-
-
 def _entry(item: Statement, status: Status) -> str:
     """An entry: the title in words, and in a note the id, what is known, and the place."""
     paper = f"; {item.place.rstrip('.')}, where {item.paper} is {paper_of(item)}" if paper_of(item) else ""
@@ -71,9 +68,6 @@ def _entry(item: Statement, status: Status) -> str:
 def _key(item: Statement) -> str:
     """The id without what ends a label of LaTeX or a key of BibTeX."""
     return re.sub(r"[^\w.:+-]", "-", item.id)
-
-
-# ---- LaTeX of a claim -------------------------------------------------------------------------------------------------
 
 
 def _latex(found: ClaimResult) -> str:

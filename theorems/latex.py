@@ -129,9 +129,6 @@ def _rows(value: Any) -> Any:
             yield (k,), part if isinstance(part, list | tuple) else [part]
 
 
-# ---- in words -----------------------------------------------------------------------------------------------------------
-
-
 def open_servers(places: Sequence[Sequence[int]]) -> str:
     """Who may use which server.
 

@@ -369,9 +369,6 @@ def recorded_matrices(statements: Mapping[str, Statement], findings: Mapping[str
     return first, second, Matrix(statements, findings, first.columns, rows, cells, "Misreports", REPORTS)
 
 
-# ---- the printed tables ----------------------------------------------------------------------------------------------
-
-
 def comparison(table: PrintedTable, statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
     """The printed table with what was found beside each mark: agrees, DISAGREES, not confirmed, or not examined."""
     cells = evidence({name: item for name, item in statements.items() if item.table == table.id}, findings)
@@ -399,9 +396,6 @@ def _compared(printed: bool, found: Sequence[Evidence]) -> str:
     proved = any(e.finding.status in (Status.PROVED, Status.BY_MACHINE) for e in decided)
     why = "proved" if proved else f"not refuted in {max(e.finding.trials for e in decided):,} cases"
     return said + f"{'agrees' if printed else 'not confirmed'}: {why}"
-
-
-# ---- writing --------------------------------------------------------------------------------------------------------
 
 
 def write_matrix(made: Sequence[Matrix], form: str, printed: Sequence[Grid] = ()) -> str:

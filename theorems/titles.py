@@ -175,9 +175,6 @@ def shortened(text: str, most: int) -> str:
     return f"{words.rstrip(' ,;:')}…"
 
 
-# ---- what the words mean ----------------------------------------------------------------------------------------------
-
-
 def explained(item: Statement) -> tuple[str, str]:
     """What the mechanism and the property of a statement are, "" where it has none or it is somebody's own."""
     mechanism = MECHANISMS.get(item.mechanism) if not item.own else None

@@ -214,8 +214,6 @@ class CertificateSearch:
             raise NoCertificateError("the point is not rational")
         return {name: str(v.as_fraction()) for name, v in sorted(values.items())}
 
-    # ---- z3
-
     def _solver(self, facts: Iterable[Fact], work: int = WORK) -> Any:
         solver = z3.SolverFor("QF_NRA", ctx=self.context)
         solver.set("rlimit", work)

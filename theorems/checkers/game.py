@@ -215,9 +215,6 @@ def about_several(mechanism: str, judge: Judge, name: str) -> Routes | None:
     return about_equilibria(judge, name) if mechanism == "alpha-pf-vds" else None
 
 
-# ---- PS-DSF ---------------------------------------------------------------------------------------------------------
-
-
 def least_served(case: Case, answer: Answer) -> Verdict:
     """A user with tasks on a server has the least share of all who are eligible there (K 6.2, before (58))."""
     h = holdings_of(answer(case.reported))
@@ -227,9 +224,6 @@ def least_served(case: Case, answer: Answer) -> Verdict:
     return verdict_of(
         h, "least share", worst, f"somebody has {float(worst):.3g} of a server on which another has a smaller share"
     )
-
-
-# ---- trade-offs -----------------------------------------------------------------------------------------------------
 
 
 def utilisation(h: Holdings) -> Any:
@@ -254,9 +248,6 @@ def not_rising_in_alpha(measure: Callable[[Holdings], Any], alphas: Sequence[Any
 
     proof = proved_by(judge, lambda case, widths: lambda alpha: proved_equilibrium(case.instance, {"alpha": alpha}, widths))
     return Routes(trial, proof)
-
-
-# ---- no data ---------------------------------------------------------------------------------------------------------
 
 
 def missing(what: str) -> Callable[[Case], Verdict]:

@@ -189,9 +189,6 @@ def _read(document: Any, path: str | Path) -> WitnessRecord:
     return WitnessRecord(found["witnesses"], searched)
 
 
-# ---- findings and witnesses of runs ----------------------------------------------------------------------------------
-
-
 class FindingStore(RecordStore):
     """A file of findings, made if it is not there, ":memory:" for none; close it, or use it in a `with` statement."""
 

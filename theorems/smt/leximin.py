@@ -69,8 +69,6 @@ class LeximinFormulas:
         self.tasks = [total(self.x[n, i] for i in pattern.servers[n]) for n in pattern.users]
         self.need = {a: {r: self.a[a[0], r] for r in pattern.demanded[a[0]]} for a in pattern.arcs}
 
-    # ---- the instance
-
     def data(self) -> dict[str, list[Term]]:
         """Positive numbers; capacities are positive where somebody may run who demands them."""
         needed = {(i, r) for n, i in self.pattern.arcs for r in self.pattern.demanded[n]}

@@ -182,9 +182,6 @@ def circle_best(d: Requests, found: list[Rationals]) -> None:
     assert [x for x, value in used.items() if value == max(used.values())] == [(F(1, 3),) * 4]
 
 
-# ---- the claims ------------------------------------------------------------------------------------------------------
-
-
 cases: dict[str, Case] = {
     "s5-3-slopes": Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3])),
     "s4-counting": Case(Instance([["1/5", "7/100", "37/100"]], [[1, 1, 1]], max_tasks=[1])),

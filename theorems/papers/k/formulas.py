@@ -48,9 +48,6 @@ EPSILON = F(1, 4)
 """Of (57), in parts of capacity."""
 
 
-# ---- (104) to (107) ---------------------------------------------------------------------------------------------------------
-
-
 def _terms(case: Case) -> tuple[int, Fraction, Fraction, list[Fraction], list[tuple[Fraction, Fraction]]]:
     """Alpha, A, B, (A,) the tasks of each arc's user, and both terms of h, at the case's point."""
     A, B = (F(str(case.parameters[name])) for name in "AB")
@@ -80,9 +77,6 @@ def omega(case: Case) -> Verdict:
     return _alike(zip(printed, right, strict=True), "(106)")
 
 
-# ---- footnote 8 ------------------------------------------------------------------------------------------------------------
-
-
 def penalty(printed: bool, case: Case) -> Verdict:
     """The derivative of what is added to (12) is -sum_r lambda_ir d_nr with (57), by quotients in rationals.
 
@@ -101,9 +95,6 @@ def penalty(printed: bool, case: Case) -> Verdict:
 
 def _added(excess: Any, printed: bool) -> Any:
     return excess**2 / (2 * EPSILON**2) if printed else -(max(excess, 0 * excess) ** 2) / (2 * EPSILON**2)
-
-
-# ---- (57) ------------------------------------------------------------------------------------------------------------------
 
 
 def approximate_prices(case: Case) -> Verdict:
@@ -134,9 +125,6 @@ def _kept(shares: Any, epsilon: F) -> Verdict:
     return exact_verdict("sharing", max(margins), words)
 
 
-# ---- sentences between the theorems ----------------------------------------------------------------------------------
-
-
 Row = Sequence[Fraction]
 
 
@@ -146,9 +134,6 @@ def all_used(case: Case, answer: Answer) -> Verdict:
     used, pools = h.used[here], h.pools[here]
     least = min(used[pools > 0] / pools[pools > 0])
     return verdict_of(h, "all capacities used", 1 - least, f"{float(least):.6g} of a capacity is used")
-
-
-# ---- 4.1 --------------------------------------------------------------------------------------------------------------------
 
 
 def multipliers(case: Case) -> Verdict:
@@ -193,9 +178,6 @@ def _is_best(case: Case, here: Sequence[int], worth: Row) -> bool:
     return bool(best <= dot(worth, [case.points[0][a] for a in here]))
 
 
-# ---- 4.2 and (98) -----------------------------------------------------------------------------------------------------------
-
-
 def pairs(case: Case) -> list[tuple[Fraction, Fraction]]:
     """(x_ni, f_ni) and all pairs of the signs of their parts, also with nothing of one or of both."""
     point = ExactMeritPoint.of(case)
@@ -220,9 +202,6 @@ def signs(case: Case) -> Verdict:
         first, second = psi_slope(a, b).sign(), psi_slope(b, a).sign()
         wrong += [(a, b)] if first * second < 0 or (first == second == 0) != _is_solved(a, b) else []
     return yes_or_no("signs", not wrong, f"the derivatives are wrong at {wrong[:1]}", METHOD)
-
-
-# ---- 5.1 and 5.2 ------------------------------------------------------------------------------------------------------------
 
 
 def violates(case: Case) -> Verdict:

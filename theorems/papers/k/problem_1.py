@@ -29,9 +29,6 @@ from fairalloc.theorems.papers.k.surds import sign
 ONE = Fraction(1)
 
 
-# ---- existence, and algorithms that end at an equilibrium ------------------------------------------------------------------
-
-
 def equilibrium_exists(case: Case) -> Verdict:
     """K 3.1: best responses in turn; where they end, or at the default method's answer, no server gains 1e-6 by (16).
 
@@ -47,9 +44,6 @@ def equilibrium_exists(case: Case) -> Verdict:
             best = min(best, gain_left(case.instance, x, case.parameters)[1])
     margin, words = float(best) - 1e-6, f"a server gains {float(best):.1e} at most"
     return Verdict("existence", True if margin <= 0 else None, margin, words, "vertices in rationals")
-
-
-# ---- Theorem 1 --------------------------------------------------------------------------------------------------------------
 
 
 def theorem_1(case: Case) -> Verdict:
@@ -143,9 +137,6 @@ def _power(base: Fraction, exponent: Fraction) -> Any:
     if exponent.denominator == 1:
         return as_ball(base) ** int(exponent)
     return (as_ball(base).log() * as_ball(exponent)).exp() if base else as_ball(base)
-
-
-# ---- 4.4: one solution where every server has a bottleneck resource --------------------------------------------------------
 
 
 def unique_by_market(case: Case) -> Verdict:

@@ -141,9 +141,6 @@ def _projected_out(rows: Sequence[Sequence[Fraction]], g: Sequence[Surd]) -> tup
     return factors, left
 
 
-# ---- claims -----------------------------------------------------------------------------------------------------------
-
-
 _verdict = partial(yes_or_no, method=METHOD)
 
 
@@ -180,9 +177,6 @@ def projection_descends(case: Case) -> Verdict:
         g, v = point.projection(server, point.by_x())
         left = sum([left] + [part.times(own - part) for own, part in zip(g, v, strict=True)], Surd())
     return _verdict("descent", left.sign() >= 0, f"the slope along v_x is {float(left):.3g} less than -|v_x|^2")
-
-
-# ---- the direction --------------------------------------------------------------------------------------------------------
 
 
 def stay_complementary(case: Case) -> Verdict:
@@ -224,9 +218,6 @@ def _named(case: Case, rows: Sequence[int]) -> str:
     """The first of these resources; "no resource" where there is none."""
     i, r = divmod(rows[0], case.instance.R) if rows else (0, 0)
     return f"{case.instance.resources[r]!r} at {case.instance.servers[i]!r}" if rows else "no resource"
-
-
-# ---- what a task is worth at given tasks, for whole alpha_i ----------------------------------------------------------
 
 
 def alphas(case: Case) -> list[Any]:

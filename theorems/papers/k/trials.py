@@ -66,9 +66,6 @@ TIED_MIXED = Case(
 """gamma is 2 for all but user 1 at server 2, where it is 1; totals are 2, or 11/5."""
 
 
-# ---- 2.2 and 2.3 ----------------------------------------------------------------------------------------------------
-
-
 def _fig1(case: Case) -> Sequence[Row]:
     alone = [sum((monopoly(case.instance, n, i) for i in range(2)), F(0)) for n in range(4)]
     return [(f"gamma_{n + 1}", printed, alone[n]) for n, printed in enumerate(("4", "12", "20", "20"))]

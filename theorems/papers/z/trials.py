@@ -85,9 +85,6 @@ def pivot_example(_: Case) -> None:
     assert len(pivots_of([2, 2, 5, 7], other)) == 2, "pivots when the second coordinate is 2"
 
 
-# ---- the claims ------------------------------------------------------------------------------------------------------
-
-
 ENVY, PARETO = property_judge("envy-freeness"), property_judge("pareto")
 MISREPORTING = property_judge("group-strategyproofness")
 
