@@ -24,7 +24,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.z import printed_mechanisms, simplex_demands, utilities
+from fairalloc.theorems.papers.z import trials as of_z
+from fairalloc.theorems.papers.z import utilities
 from fairalloc.theorems.papers.z.trials import trials
 from fairalloc.theorems.papers.z.utilities import pivots_of, utilities_of
 
@@ -138,8 +139,8 @@ def step_of_theorem_1(name: str) -> Callable[[Case], Verdict]:
 
     def second(case: Case) -> Verdict:
         with (
-            patch.object(simplex_demands, "improved", improved),
-            patch.object(simplex_demands, "is_larger", lambda one, other: sorted(one) > sorted(other)),
+            patch.object(utilities, "improved", improved),
+            patch.object(utilities, "is_larger", lambda one, other: sorted(one) > sorted(other)),
         ):
             return trials[name].confirm(case)
 
@@ -294,8 +295,8 @@ def few_newton_steps(case: Case) -> Verdict:
     """Newton steps of the barrier method to an answer within 1e-6 sum w of the optimum, proved in rationals."""
     x, prices, steps = centre_path(case.reported, TOLERANCE / 10)
     gap = proved_gap(case.reported, x, prices) / sum(case.reported.exact.weights)
-    holds = steps <= printed_mechanisms.STEPS if gap <= TOLERANCE else None
-    return Verdict("polynomial-time", holds, steps - printed_mechanisms.STEPS, f"{steps} Newton steps", "a barrier method")
+    holds = steps <= of_z.STEPS if gap <= TOLERANCE else None
+    return Verdict("polynomial-time", holds, steps - of_z.STEPS, f"{steps} Newton steps", "a barrier method")
 
 
 SECOND = {

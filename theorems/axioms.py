@@ -23,7 +23,7 @@ from fairalloc.theorems.claims import claim
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.ours import ALPHAS
-from fairalloc.theorems.search.sought import Sought
+from fairalloc.theorems.search.investigate import Sought
 from fairalloc.theorems.status import Status
 
 Size: TypeAlias = tuple[int, int, int]

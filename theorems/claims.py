@@ -31,9 +31,9 @@ from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.matrix import Matrix
 from fairalloc.theorems.matrix import matrix as of_findings
+from fairalloc.theorems.search.investigate import Sought
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.our_cells import cell_statements, known_cases
-from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.search.witnesses import everything, on_record
 from fairalloc.theorems.statement import Finding, Statement
 from fairalloc.theorems.status import Status

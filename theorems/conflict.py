@@ -47,8 +47,8 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import AT_TWO, JOBS, Column, columns_of, evidence
 from fairalloc.theorems.claims import ENDLESS
 from fairalloc.theorems.hypotheses import MOST
+from fairalloc.theorems.search.investigate import Sought
 from fairalloc.theorems.search.our_cells import known_cells
-from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.titles import is_of_one_pool
 

@@ -315,7 +315,7 @@ REASONS = {
     "solvers/backends/pdlp_process.py": "what ortools.py asks through a pipe",
     "solvers/running/time_limits.py": "what a forked child of this process answers through a pipe",
     "theorems/code.py": "no code is loaded: the witness of a claim is written so that it loads the user's file",
-    "theorems/search/sought.py": "nothing: it asks whether a finding can be pickled",
+    "theorems/search/investigate.py": "nothing: it asks whether a finding can be pickled",
     "theorems/standalone/arguments.py": "modules of this package, by a table",
     "theorems/registry.py": "its own folder, and trials.py of the papers, by their names",
 }

@@ -37,10 +37,9 @@ from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.search import laboratory
-from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
+from fairalloc.theorems.search.investigate import RELATED, Sought, investigate, unfinished
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.search import Limit, Search, seeded
-from fairalloc.theorems.search.sought import Sought
 from fairalloc.theorems.search.steps import measure
 from fairalloc.theorems.search.witnesses import (
     FindingStore,

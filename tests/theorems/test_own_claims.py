@@ -22,7 +22,7 @@ from fairalloc.theorems.checkers.own import statements_of
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses, hypothesis_words
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search import laboratory, sought
+from fairalloc.theorems.search import investigate, laboratory
 from fairalloc.theorems.search import search as engine
 from fairalloc.theorems.search.witnesses import on_record, packaged
 from fairalloc.theorems.status import FLOATING_POINT
@@ -479,7 +479,7 @@ def test_the_seconds_are_held(monkeypatch):
         return now[0]
 
     monkeypatch.setattr(engine, "time", SimpleNamespace(monotonic=tick))
-    monkeypatch.setattr(sought, "watched", lambda: True)  # in a child the clock would not be seen
+    monkeypatch.setattr(investigate, "watched", lambda: True)  # in a child the clock would not be seen
     assert fa.claim("LMMF is strategyproof", "lmmf", "strategyproofness", "everywhere").search(time_limit=40).status == "refuted"
     assert now[0] < 48 + 1
     before = now[0]

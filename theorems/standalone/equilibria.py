@@ -7,8 +7,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.definitions import EXACT, equilibrium
+from fairalloc.theorems.papers.k.problem_1 import exact_tasks, two_best
 from fairalloc.theorems.papers.k.problem_3 import alphas
-from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best
 from fairalloc.theorems.standalone.certificates import by_place, given, least_prices, rounded
 from fairalloc.theorems.standalone.definitions import (
     alone,

@@ -15,7 +15,7 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.directions import LEMMA_4
-from fairalloc.theorems.papers.k.several_equilibria import exact_tasks, two_best, two_solutions
+from fairalloc.theorems.papers.k.problem_1 import exact_tasks, two_best, two_solutions
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
 from fairalloc.theorems.standalone.arguments import ARGUMENTS

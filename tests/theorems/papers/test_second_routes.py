@@ -31,11 +31,11 @@ from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.papers.d import allocations as allocations_d
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
 from fairalloc.theorems.papers.k import trials as claims_k
-from fairalloc.theorems.papers.k.surds import Surd, root
+from fairalloc.theorems.papers.k.problem_3 import Surd, root
 from fairalloc.theorems.papers.p import algorithm_1
 from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.w import trials as claims_w
-from fairalloc.theorems.papers.z import printed_mechanisms
+from fairalloc.theorems.papers.z import trials as of_z
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import packaged, parse_case
 
@@ -433,7 +433,7 @@ def test_too_many_steps_and_wrong_prices_are_seen(monkeypatch):
     assert z_in_floats.proved_gap(case.instance, x, prices) < 1e-5
     assert z_in_floats.proved_gap(case.instance, x, prices * 1.1) > 1e-3
     assert z_in_floats.proved_gap(case.instance, x * 0.9, prices) > 1e-3
-    monkeypatch.setattr(printed_mechanisms, "STEPS", 5)
+    monkeypatch.setattr(of_z, "STEPS", 5)
     assert seen("Z.P2", case) == seen("Z.V.NB.CE", case) == (False, False)
     monkeypatch.setattr(z_in_floats, "centre_path", lambda *_: (x, prices * 1.1, steps))
     assert verdict(SECOND["Z.P2"], case) is None

@@ -13,8 +13,7 @@ from fairalloc.models import Instance
 from fairalloc.models.examples.published import example
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k import formulas as of_k
-from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint
-from fairalloc.theorems.papers.k.surds import Surd
+from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint, Surd
 from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.p import trials as of_p
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals

@@ -24,8 +24,8 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import common as judges
 from fairalloc.theorems.checkers.trials import Routes, property_judge
 from fairalloc.theorems.papers.w import trials as claims_w
-from fairalloc.theorems.papers.z import printed_mechanisms, simplex_demands, utilities
 from fairalloc.theorems.papers.z import trials as claims_z
+from fairalloc.theorems.papers.z import utilities
 from fairalloc.theorems.printed import PRINTED
 from fairalloc.theorems.registry import all_statements
 
@@ -251,7 +251,7 @@ def test_steps_of_theorem_1_are_about_pivots(name, monkeypatch):
     for _ in range(1000):
         case = item.hypotheses.sample(rng, 1).case()
         with monkeypatch.context() as patch:
-            patch.setattr(simplex_demands, "pivots_of", highest)
+            patch.setattr(utilities, "pivots_of", highest)
             patch.setattr(utilities, "pivots_of", highest)
             wrong = both_say(name, case) == (False, False)
         if wrong:
@@ -266,7 +266,7 @@ def test_case_3_and_the_gainer_need_more_than_a_gain(monkeypatch):
     case = Case(example("zarchy-ex3").instance, told, ((F(2, 3), F(2, 3)), (F(1, 2), F(1))))
     assert both_say("Z.T1.case3", case) == (False, False)
     assert both_say("Z.T1.pivot", case) == (True, True), "user 2 gains, and is one of two pivots"
-    monkeypatch.setattr(simplex_demands.Manipulation, "pivots", ([0], [0]))
+    monkeypatch.setattr(utilities.Manipulation, "pivots", ([0], [0]))
     assert both_say("Z.T1.pivot", case) == (False, False)
 
 
@@ -274,31 +274,31 @@ def test_the_allocation_after_a_misreport_is_what_tasks_take_by_the_report():
     told = Misreport((2,), (((F(1, 2), F(1, 2)),),), (None,))
     points = (F(1, 4), F(1, 2), F(1, 2)), (F(1, 8), F(1, 2), F(3, 4))
     case = Case(Instance([[1, 0], [1, 0], [0, 1]], [[1, 1]]), told, points)
-    at = simplex_demands.Manipulation(case)
+    at = utilities.Manipulation(case)
     assert at.second[2].tolist() == [[F(3, 8), F(3, 8)]]
     assert at.by_truth == ([F(1, 4), F(1, 2), F(1, 2)], [F(1, 8), F(1, 2), F(3, 8)])
     assert (at.pivots, at.rise, at.gain) == (([0], [0]), F(-1, 8), F(-1, 8))
     crowded = replace(case, points=(points[0], (F(1, 2), F(1, 2), F(1))))
-    assert simplex_demands.Manipulation(crowded).second.sum(axis=0).tolist() == [[1, F(1, 3)]], "smaller until it fits"
+    assert utilities.Manipulation(crowded).second.sum(axis=0).tolist() == [[1, F(1, 3)]], "smaller until it fits"
 
 
 def test_larger_by_counting_is_larger_by_sorting():
     for one, other in np.random.default_rng(0).integers(0, 4, (200, 2, 3)).tolist():
-        assert simplex_demands.is_larger(one, other) == (sorted(one) > sorted(other))
+        assert utilities.is_larger(one, other) == (sorted(one) > sorted(other))
 
 
 def test_a_bundle_of_a_richer_user_that_is_worth_something_is_seen():
     shared, apart = Case(Instance([[1], [1]], [[1]])), Case(Instance([[1, 0], [0, 1]], [[1, 2]]))
-    assert not simplex_demands.nothing_of_a_richer_bundle(shared, exactly(F(1, 3), F(2, 3))).holds
-    assert simplex_demands.nothing_of_a_richer_bundle(apart, exactly(1, 2)).holds
+    assert not utilities.nothing_of_a_richer_bundle(shared, exactly(F(1, 3), F(2, 3))).holds
+    assert utilities.nothing_of_a_richer_bundle(apart, exactly(1, 2)).holds
     with pytest.raises(NotApplicable, match="all have as much"):
-        simplex_demands.nothing_of_a_richer_bundle(shared, exactly(F(1, 2), F(1, 2)))
+        utilities.nothing_of_a_richer_bundle(shared, exactly(F(1, 2), F(1, 2)))
 
 
 def test_levels_that_are_not_those_of_the_linear_programs_are_seen():
     case = Case(example("zarchy-rounds").instance)
-    assert printed_mechanisms.linear_programs(case, exactly(1, 1, 1, 1)).holds
-    assert not printed_mechanisms.linear_programs(case, exactly(1, 1, 1, F(999999, 1000000))).holds
+    assert claims_z.linear_programs(case, exactly(1, 1, 1, 1)).holds
+    assert not claims_z.linear_programs(case, exactly(1, 1, 1, F(999999, 1000000))).holds
 
 
 def test_results_for_other_utilities_are_seen_to_fail(monkeypatch):

@@ -26,7 +26,7 @@ from fairalloc.theorems.checkers.common import Row, certified, monopoly, printed
 from fairalloc.theorems.checkers.game import converges
 from fairalloc.theorems.checkers.trials import RATIONAL, Routes, exact_verdict, once
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
-from fairalloc.theorems.papers.k.several_equilibria import two_solutions
+from fairalloc.theorems.papers.k.problem_1 import two_solutions
 from fairalloc.theorems.status import FLOATING_POINT
 
 F = Fraction
