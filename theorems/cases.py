@@ -72,10 +72,21 @@ class Case:
         if self.misreport is not None:
             told = self.misreport
             parts = [told.users, told.demands, told.eligible, *([told.max_tasks] if told.max_tasks else [])]
-            lines.append(f"    misreport=Misreport({', '.join(map(repr, parts))}),")
-        lines += [f"    points={self.points!r},"] if self.points else []
+            lines.append(f"    misreport=Misreport({', '.join(map(rational_code, parts))}),")
+        lines += [f"    points={rational_code(self.points)},"] if self.points else []
         lines += [f"    parameters={value_code(dict(self.parameters))},"] if self.parameters else []
         return "\n".join(["Case(", *lines, ")"])
+
+
+def rational_code(value: Any, whole: bool = False) -> str:
+    """`repr` of nested tuples of rationals with any number of digits; `whole` = integers in place of those that are whole."""
+    if isinstance(value, tuple):
+        return f"({', '.join(rational_code(part, whole) for part in value)}{',' * (len(value) == 1)})"
+    if not isinstance(value, Fraction):
+        return repr(value)
+    # Python neither writes nor reads decimal integers of more than 4,300 digits
+    parts = [str(part) if part.bit_length() < 14_000 else hex(part) for part in value.as_integer_ratio()]
+    return parts[0] if whole and value.denominator == 1 else f"Fraction({', '.join(parts)})"
 
 
 def parse_case(document: Any) -> Case:

@@ -16,7 +16,6 @@ Where any name has another value, such as an array or a function without a name,
 
 import inspect
 import sys
-from fractions import Fraction
 from keyword import iskeyword
 from pathlib import Path
 from symtable import SymbolTable, symtable
@@ -35,7 +34,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.runs.objects import folders_of_files, is_loaded
 from fairalloc.solvers import METHODS, solve
-from fairalloc.theorems.cases import Case
+from fairalloc.theorems.cases import Case, rational_code
 from fairalloc.theorems.checkers.own import ClaimTerms, is_registered, judge_of
 
 SCRIPT = "__main__"
@@ -56,8 +55,9 @@ def witness_code(claim: ClaimTerms, case: Case) -> str:
     arguments = ["instance"]
     if case.misreport is not None:
         report = case.misreport
-        limits = f", {_fractions(report.max_tasks)}" if report.max_tasks else ""
-        body.append(f"misreport = fa.Misreport({report.users!r}, {_fractions(report.demands)}, {report.eligible!r}{limits})")
+        limits = f", {rational_code(report.max_tasks, True)}" if report.max_tasks else ""
+        told = rational_code(report.demands, True)
+        body.append(f"misreport = fa.Misreport({report.users!r}, {told}, {report.eligible!r}{limits})")
         arguments.append("misreport=misreport")
     if case.parameters:
         arguments.append(f"parameters={value_code(dict(case.parameters))}")
@@ -121,18 +121,9 @@ def _computed(
     line = f"{name} = fa.solve({', '.join(given)})" + f"  # {printable(comment)}" * bool(comment)
     tasks = f"np.allclose({name}.tasks, {[round(v, 7) for v in allocation.tasks.tolist()]}, rtol={NEAR}, atol={NEAR})"
     if allocation.tasks_exact is not None:
-        tasks = f"{name}.tasks_exact == {_fractions(allocation.tasks_exact)}"
+        tasks = f"{name}.tasks_exact == {rational_code(allocation.tasks_exact, True)}"
     several = ", one answer of several" * (allocation.mechanism in MULTIVALUED)
     return [line, f"assert {tasks}  # tasks of {printable(', '.join(allocation.instance.users))}{several}"]
-
-
-def _fractions(value: Any) -> str:
-    """Nested tuples with integers in place of fractions that are whole."""
-    if isinstance(value, Fraction):
-        return repr(value.numerator) if value.denominator == 1 else f"Fraction({value.numerator}, {value.denominator})"
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_fractions, value))}{',' * (len(value) == 1)})"
-    return repr(value)
 
 
 class _Scope:

@@ -11,6 +11,7 @@ from typing import Any
 from fairalloc.analysis.solution_sets import MULTIVALUED
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import exact_text
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.claims import Claim, ClaimResult
@@ -131,8 +132,8 @@ def _places_and_limits(instance: Instance) -> list[str]:
     said = [open_servers(instance.placement.tolist())]
     for (n, i), own in exact.demands_on.items():
         said.append(f"On server {i + 1} a task of user {n + 1} takes {' or '.join(f'${rows.tex(row)}$' for row in own)}.")
-    said += [f"User {n} has {most} tasks at most." for n, most in enumerate(exact.max_tasks, 1) if most is not None]
-    said += [f"User {n} has {least} tasks at least." for n, least in enumerate(exact.min_tasks, 1) if least]
+    said += [f"User {n} has {exact_text(most)} tasks at most." for n, most in enumerate(exact.max_tasks, 1) if most is not None]
+    said += [f"User {n} has {exact_text(least)} tasks at least." for n, least in enumerate(exact.min_tasks, 1) if least]
     tree = {} if instance.groups is None else instance.groups.document(range(1, instance.N + 1), str)
     return said + [f"The groups are {plain(str(tree))}."] * bool(tree)
 

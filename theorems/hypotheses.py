@@ -246,6 +246,9 @@ class Hypotheses:
 COUNTED = ("users", "servers", "resources")
 """What there may be at least so many of."""
 
+LARGEST = 100
+"""The largest of these numbers; a sample has no more than is asked for, and exact answers take long."""
+
 _ABOUT = {"demands": 1, "servers": 2, "tasks": 4}
 """Bits of what a misreport may be about."""
 
@@ -277,6 +280,7 @@ def _assumption(word: str) -> tuple[str, Any]:
     """The field of Hypotheses that a word sets, and the value."""
     plain, words = " ".join(word.replace("_", " ").replace("-", " ").split()), _words()
     if match := re.fullmatch(r"(?:at least )?(\d{1,4}) (user|server|resource)s?", plain):
+        require(int(match[1]) <= LARGEST, "the hypothesis is", word.strip(), f"samples have at most {LARGEST} {match[2]}s")
         return f"{match[2]}s", int(match[1])
     if plain not in words:
         known = hypothesis_words()

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from fairalloc.models.numbers import exact_text
 from fairalloc.models.tables import printable
 from fairalloc.theorems.packaged_files import packaged_toml
 
@@ -69,7 +70,7 @@ class Numbers:
         return r"\infty" if value is None else str(value)
 
     def _rational(self, value: Fraction) -> str:
-        if len(str(value)) > LONG:
+        if len(exact_text(value)) > LONG:
             text = _decimal(value)
             self.rounded[text] = value
             return rf"{{\approx}}\,{text}"
@@ -79,7 +80,7 @@ class Numbers:
 
     def below(self) -> str:
         """What the decimals are exactly, as a sentence; "" where none was written."""
-        parts = [rf"${text}$ is {_broken(str(value))}" for text, value in self.rounded.items()]
+        parts = [rf"${text}$ is {_broken(exact_text(value))}" for text, value in self.rounded.items()]
         return f"Rounded numbers, exactly: {'; '.join(parts)}." if parts else ""
 
 
