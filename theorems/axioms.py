@@ -11,31 +11,30 @@ server. What is known is, in this order,
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import FAMILIES, SAME, Column, Evidence, families_of
+from fairalloc.theorems.cells import FAMILIES, SAME, Column, Evidence, Found, families_of
 from fairalloc.theorems.claims import claim
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.ours import ALPHAS
 from fairalloc.theorems.search.investigate import Sought
+from fairalloc.theorems.smt.patterns import Size
 from fairalloc.theorems.status import Status
-
-Size: TypeAlias = tuple[int, int, int]
-"""The most users, servers and resources."""
 
 DOMAIN = Hypotheses(no_idle_server=True, users=2)
 """What every instance satisfies."""
 
-PROVED, CONDITIONAL, TRIED, UNKNOWN, IN_FLOATS, VIOLATED = range(6)
+Level = IntEnum("Level", "PROVED CONDITIONAL TRIED UNKNOWN IN_FLOATS VIOLATED", start=0)
 """How much is known, the best first."""
 
-DECISIVE = (PROVED, VIOLATED, CONDITIONAL, TRIED, IN_FLOATS, UNKNOWN)
+DECISIVE = (Level.PROVED, Level.VIOLATED, Level.CONDITIONAL, Level.TRIED, Level.IN_FLOATS, Level.UNKNOWN)
 """The same, what decides first."""
 
 SYMBOLS = ("✓", "±", "○", "?", "~", "✗")
@@ -87,14 +86,10 @@ class AxiomFinding:
         return kept | ({} if self.case is None else {"case": self.case.document()})
 
 
-Found: TypeAlias = Mapping[tuple[str, str], list[Evidence]]
-"""Statements with their findings, by mechanism and property (cells.py)."""
-
-
 def known_of(column: Column, axiom: str, size: Size, found: Found) -> AxiomFinding:
     """What the implications and the statements say."""
     if why := follows(column.mechanism, axiom, _harmless(size, axiom)):
-        return AxiomFinding(PROVED, f"follows from the definition: {why}")
+        return AxiomFinding(Level.PROVED, f"follows from the definition: {why}")
     made = [_of_the_same(column, axiom, size, found), *_of_statements(column, axiom, size, found)]
     return min(made, key=lambda one: DECISIVE.index(one.level))
 
@@ -104,8 +99,10 @@ def _of_the_same(column: Column, axiom: str, size: Size, found: Found) -> AxiomF
     same = SAME.get((column.mechanism, column.family), "")
     reduced = size[1] == 1 and column.mechanism != "drf" and follows(column.mechanism, "single-server-reduction", ONE_SERVER)
     name = same or ("drf" if reduced else "")
-    known = known_of(Column(name), axiom, size, found) if name else AxiomFinding(UNKNOWN, "not known")
-    return known if known.level == UNKNOWN else replace(known, sentence=f"it has the tasks of {name}: {known.sentence}")
+    known = known_of(Column(name), axiom, size, found) if name else AxiomFinding(Level.UNKNOWN, "not known")
+    if known.level == Level.UNKNOWN:
+        return known
+    return replace(known, sentence=f"it has the tasks of {name}: {known.sentence}")
 
 
 def _of_statements(column: Column, axiom: str, size: Size, found: Found) -> Iterator[AxiomFinding]:
@@ -116,7 +113,7 @@ def _of_statements(column: Column, axiom: str, size: Size, found: Found) -> Iter
         for one in found.get((column.mechanism, name), ()):
             if column.family in ("", *families_of(one.statement)):
                 made = _of_statement(one.within(column.family), axiom, size)
-                if made.level == UNKNOWN or name not in (stronger if made.level >= IN_FLOATS else weaker):
+                if made.level == Level.UNKNOWN or name not in (stronger if made.level >= Level.IN_FLOATS else weaker):
                     yield made
 
 
@@ -125,24 +122,24 @@ def _of_statement(one: Evidence, axiom: str, size: Size) -> AxiomFinding:
     if one.violated:
         return _violated(one, size)
     if one.violated is None:
-        return AxiomFinding(UNKNOWN, "not decided", item.id)
+        return AxiomFinding(Level.UNKNOWN, "not decided", item.id)
     conditions = one.assumed - _harmless(size, axiom)
     words = f" if {', '.join(word for word in item.hypotheses.words if word in conditions)}" * bool(conditions)
     if finding.status in (Status.PROVED, Status.BY_MACHINE):
-        level = CONDITIONAL if conditions or finding.status == Status.BY_MACHINE else PROVED
+        level = Level.CONDITIONAL if conditions or finding.status == Status.BY_MACHINE else Level.PROVED
         return AxiomFinding(level, f"{finding.status}{words}", item.id, finding.answers)
-    return AxiomFinding(TRIED, f"not refuted in {finding.trials:,} cases{words}", item.id, finding.answers)
+    return AxiomFinding(Level.TRIED, f"not refuted in {finding.trials:,} cases{words}", item.id, finding.answers)
 
 
 def _violated(one: Evidence, size: Size) -> AxiomFinding:
     """A violation of this size, or that there is one beyond it."""
     item, finding, case = one.statement, one.finding, one.finding.case
     if finding.status == Status.IN_FLOATS:
-        return AxiomFinding(IN_FLOATS, "violated in floating point", item.id, finding.answers)
+        return AxiomFinding(Level.IN_FLOATS, "violated in floating point", item.id, finding.answers)
     if case is None or not _is_within(case, size):
-        return AxiomFinding(UNKNOWN, "violated, but by no case of this kind and size", item.id)
+        return AxiomFinding(Level.UNKNOWN, "violated, but by no case of this kind and size", item.id)
     said = "" if finding.verdict is None else f": {finding.verdict.sentence}"
-    return AxiomFinding(VIOLATED, f"violated{said}", item.id, finding.answers, case)
+    return AxiomFinding(Level.VIOLATED, f"violated{said}", item.id, finding.answers, case)
 
 
 def _is_within(case: Case, size: Size) -> bool:
@@ -173,8 +170,8 @@ def looked_for(
     except FairallocError as fault:
         return replace(known, sentence=f"{known.sentence}; not searched: {fault}")
     if finding.case is not None and finding.verdict is not None:
-        level = VIOLATED if finding.status == Status.REFUTED else IN_FLOATS
+        level = Level.VIOLATED if finding.status == Status.REFUTED else Level.IN_FLOATS
         return AxiomFinding(level, f"violated: {finding.verdict.sentence}", "", finding.answers, finding.case)
-    if finding.status != Status.NOT_REFUTED or known.level == CONDITIONAL:
+    if finding.status != Status.NOT_REFUTED or known.level == Level.CONDITIONAL:
         return known
-    return AxiomFinding(TRIED, f"not refuted in {finding.trials:,} cases of this size", "", finding.answers)
+    return AxiomFinding(Level.TRIED, f"not refuted in {finding.trials:,} cases of this size", "", finding.answers)

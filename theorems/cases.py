@@ -143,7 +143,6 @@ def _read(value: Any) -> Any:
 Row: TypeAlias = list[Fraction]
 
 REPORTED = ("reported", "reported_placement", "reported_limit")
-"""What of a user a misreport is about."""
 
 
 @dataclass

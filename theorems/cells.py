@@ -22,7 +22,6 @@ from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement
 from fairalloc.theorems.status import Status
 
 HOLDS, BY_MACHINE, VIOLATED, WITH_ZEROS, BOTH, TRIED, IN_FLOATS, OPEN, NOT_EXAMINED = "✓M✗⊗±○~?·"
-"""The symbols."""
 
 LEGEND = {
     HOLDS: "holds, proved",

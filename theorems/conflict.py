@@ -30,25 +30,14 @@ from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 from fairalloc.models.files.python_code import instance_code
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import Grid, width
-from fairalloc.theorems.axioms import (
-    CONDITIONAL,
-    DOMAIN,
-    LEGEND,
-    PROVED,
-    TRIED,
-    UNKNOWN,
-    VIOLATED,
-    AxiomFinding,
-    Size,
-    known_of,
-    looked_for,
-)
+from fairalloc.theorems.axioms import DOMAIN, LEGEND, AxiomFinding, Level, known_of, looked_for
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import AT_TWO, JOBS, Column, columns_of, evidence
 from fairalloc.theorems.claims import ENDLESS
 from fairalloc.theorems.hypotheses import MOST
 from fairalloc.theorems.search.investigate import Sought
 from fairalloc.theorems.search.our_cells import known_cells
+from fairalloc.theorems.smt.patterns import Size
 from fairalloc.theorems.statement import Statement
 from fairalloc.theorems.titles import is_of_one_pool
 
@@ -60,7 +49,6 @@ PROFILE = (
 """The axioms about one profile: properties of an allocation that smt/axioms.py has formulas of."""
 
 NAMES = (*PROFILE, *MECHANISM_PROPERTIES)
-"""All axioms."""
 
 SEARCHING = 0.5
 """The part of the seconds in which instances without an allocation are searched; the rest is left for mechanisms."""
@@ -109,13 +97,13 @@ class Conflict:
     @property
     def having(self) -> list[str]:
         """The mechanisms that are proved to have all axioms."""
-        return [name for name, found in self.mechanisms.items() if all(one.level == PROVED for one in found.values())]
+        return [name for name, found in self.mechanisms.items() if all(one.level == Level.PROVED for one in found.values())]
 
     @property
     def undecided(self) -> list[str]:
         """The mechanisms of which it is neither proved nor refuted, at this size, that they have all axioms."""
         most = {name: max(one.level for one in found.values()) for name, found in self.mechanisms.items()}
-        return [name for name, level in most.items() if PROVED < level < VIOLATED]
+        return [name for name, level in most.items() if Level.PROVED < level < Level.VIOLATED]
 
     @property
     def sentence(self) -> str:
@@ -157,8 +145,8 @@ class Conflict:
         """
         lines: list[str] = []
         for name, found in self.mechanisms.items() if self.instance is None else ():
-            lacking = [(axiom, one) for axiom, one in found.items() if one.level == VIOLATED][:1]
-            open_ = [(axiom, one) for axiom, one in found.items() if one.level not in (PROVED, UNKNOWN)]
+            lacking = [(axiom, one) for axiom, one in found.items() if one.level == Level.VIOLATED][:1]
+            open_ = [(axiom, one) for axiom, one in found.items() if one.level not in (Level.PROVED, Level.UNKNOWN)]
             told = lacking or (list(found.items()) if name in self.having else open_)
             lines += [f"{name}, {axiom}: {_reason(one)}" for axiom, one in told]
         return lines
@@ -255,7 +243,7 @@ def conflict(
     limit = float(time_limit or (SECONDS if trials is None else ENDLESS))
     profile = [name for name in asked if name in PROFILE]
     rows = _known(asked, most)
-    having = [column for column, row in rows.items() if all(row[axiom].level == PROVED for axiom in profile)]
+    having = [column for column, row in rows.items() if all(row[axiom].level == Level.PROVED for axiom in profile)]
     worst = {column: max(one.level for one in row.values()) for column, row in rows.items()}
     shown_by = min(having, key=lambda column: (bool(column.family), worst[column]), default=None)
     names = {column: column.mechanism + f" ({column.family})" * bool(column.family) for column in rows}
@@ -309,11 +297,12 @@ def _search_mechanisms(
         (column, axiom)
         for column, row in rows.items()
         for axiom, one in row.items()
-        if one.level in (CONDITIONAL, TRIED, UNKNOWN) and all(other.level < VIOLATED for other in row.values())
+        if one.level in (Level.CONDITIONAL, Level.TRIED, Level.UNKNOWN)
+        and all(other.level < Level.VIOLATED for other in row.values())
     ]
     for k, (column, axiom) in enumerate(open_):
         seconds = min(each, (end - time.monotonic()) / (len(open_) - k))
-        if seconds > 0 and all(one.level < VIOLATED for one in rows[column].values()):
+        if seconds > 0 and all(one.level < Level.VIOLATED for one in rows[column].values()):
             rows[column][axiom] = looked_for(column, axiom, size, seconds, trials, seed, rows[column][axiom])
 
 

@@ -8,6 +8,8 @@ import re
 import sys
 from typing import Any
 
+import numpy as np
+
 from fairalloc.analysis.solution_sets import MULTIVALUED
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
@@ -23,7 +25,6 @@ from fairalloc.theorems.status import Status, with_reading
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
 
 FORMS = ("python", "latex", "bibtex")
-"""The forms."""
 
 ANSWERS = {"for all": "This is so for all answers of the mechanism.", "for some": "This is so for some answers of the mechanism."}
 
@@ -103,10 +104,9 @@ def _centred(grids: list[str]) -> str:
 
 def _by_server(instance: Instance, x: Any) -> list[list[Any]]:
     """(N, K) tasks of users on servers, for the tasks of arcs."""
-    rows: list[list[Any]] = [[0] * instance.K for _ in range(instance.N)]
-    for n, i, tasks in zip(instance.arcs.user.tolist(), instance.arcs.server.tolist(), x, strict=True):
-        rows[n][i] += tasks
-    return rows
+    rows = np.zeros((instance.N, instance.K), dtype=object)
+    np.add.at(rows, (instance.arcs.user, instance.arcs.server), np.array(x, dtype=object))
+    return rows.tolist()
 
 
 def _demands(letter: str, instance: Instance, numbers: Numbers) -> str:

@@ -320,7 +320,6 @@ TESTS: Mapping[str, Callable[[Instance], bool]] = {
     "server_bottleneck": lambda it: server_bottlenecks(it).keys() == {*it.arcs.server.tolist()},
     "identical_servers": lambda it: len(set(zip(it.exact.capacities, it.counts.tolist(), strict=True))) == 1,
 }
-"""The test of each assumption, by its name."""
 
 
 def _is_feasible(instance: Instance, point: Sequence[Fraction]) -> bool:

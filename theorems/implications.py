@@ -178,7 +178,6 @@ IMPLICATIONS: tuple[Implication, ...] = (
         f"{PLAIN}, bottleneck",
     ),
 )
-"""All arrows between properties of one allocation."""
 
 BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
     Implication("group-strategyproofness", "strategyproofness", "a single user who misreports is a coalition of one"),

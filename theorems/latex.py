@@ -7,7 +7,6 @@ which every letter of a formula, of the text and of a meaning is said to be some
 import re
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
 from typing import Any
 
 from fairalloc.models.numbers import exact_text
@@ -20,7 +19,6 @@ LONG = 14
 """Characters of a fraction that is written in full; a longer one is written as a decimal."""
 
 DIGITS = 6
-"""Significant digits of a decimal."""
 
 _GREEK = "alpha beta gamma delta epsilon lambda nu rho psi Psi omega eta varsigma partial"
 GREEK = {name: rf"\{name}" for name in _GREEK.split()} | {"phi": r"\varphi"}
@@ -159,7 +157,6 @@ _SIGNS |= {"dPsi/dx": r"\partial \Psi / \partial x"}
 _OPERATORS = "|".join(map(re.escape, _SIGNS))
 
 WORDS = ("a", "A", "I")
-"""Words of one letter."""
 
 PAPERS = "KPWZD"
 """Letters that are papers before a number or the name of a theorem."""
@@ -212,11 +209,6 @@ def letters_in(tex: str) -> set[str]:
     return {token for token in tokens if not token.startswith("\\") or token.rstrip("'") in GREEK.values()}
 
 
-@cache
-def _meanings() -> Mapping[str, Mapping[str, str]]:
-    return packaged_toml("letters.toml")
-
-
 def meanings(tex: str, scope: Sequence[str], only: Collection[str] | None = None) -> str:
     """What the letters of a text in LaTeX are, as sentences, and what the letters of these are.
 
@@ -229,7 +221,7 @@ def meanings(tex: str, scope: Sequence[str], only: Collection[str] | None = None
         letter = waiting.pop(0)
         if letter in known or (only is not None and letter not in only):
             continue
-        found = [table[letter] for name in scope if letter in (table := _meanings().get(name, {}))]
+        found = [table[letter] for name in scope if letter in (table := packaged_toml("letters.toml").get(name, {}))]
         if not found:
             raise KeyError(f"no letter {letter!r} in {', '.join(scope)} of letters.toml")
         known[letter] = found[0]
@@ -270,7 +262,7 @@ def example(title: str, label: str, parts: Sequence[str], scope: Sequence[str], 
     scope : tables of letters.toml, as `meanings` takes them
     own : whether the words are those of somebody else, whose letters need not be in the tables
     """
-    known = {letter for name in scope for letter in _meanings().get(name, {})}
+    known = {letter for name in scope for letter in packaged_toml("letters.toml").get(name, {})}
     said = meanings("\n".join([title, *parts]), scope, known if own else None)
     last = [f"Here {said}."] * bool(said)
     body = "\n\n".join([*parts, *last])

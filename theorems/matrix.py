@@ -45,7 +45,6 @@ HEAD = 7
 """Columns for the name of a mechanism, which is folded at its hyphens."""
 
 QUANTIFIED = {mark: known for known, mark in ANSWERS.items()} | {OF_A_METHOD: "for the answer of a method"}
-"""What the marks of several answers say."""
 
 ASSUMED = (
     "Instances have at least two users without limits, and no idle server. Each user has one demand vector, the same on all "
@@ -57,7 +56,6 @@ ASSUMED = (
 """What stands above the first table."""
 
 OTHERS = "Other claims of the papers about a mechanism. Instances are those of the first table, unless a note says more."
-"""What stands above the second table."""
 
 TOGETHER = ("strategyproofness", "group-strategyproofness")
 """The rows of the first table about misreports, of demands, eligible servers or both."""
@@ -66,7 +64,6 @@ REPORTS = (
     "Does a user, or every member of a group, gain by a misreport? It is about demands, eligible servers, both (the first two "
     "rows), or the finite number of tasks. Instances are those of the first table, with limits in the rows about tasks."
 )
-"""What stands above the third table."""
 
 TEX = {
     "✓": r"\checkmark",

@@ -1,6 +1,7 @@
 """The texts, tables and records that stand beside the code of this room and come with the package."""
 
 import tomllib
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -10,8 +11,9 @@ def packaged_text(path: str) -> str:
     return files("fairalloc.theorems").joinpath(path).read_text(encoding="utf-8")
 
 
+@cache
 def packaged_toml(path: str) -> dict[str, Any]:
-    """What a TOML file holds, by its path below theorems/."""
+    """What a TOML file holds, by its path below theorems/, once for all who read it."""
     return tomllib.loads(packaged_text(path))
 
 

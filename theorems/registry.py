@@ -20,6 +20,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -57,7 +58,6 @@ MADE = ("hypotheses", "parameters", "points", "printed", "proof", "judge", "miss
 """Keys from which fields are made."""
 
 MISPRINT = "misprint"
-"""Its table in the file, and what stands in place of a status."""
 
 MOST_WORDS = 12
 """Of what is printed."""
@@ -96,8 +96,7 @@ def statements_of_paper(letter: str) -> list[Statement]:
         cases, trials = code.cases, code.trials
     file, document = _document(letter)
     with _naming(file, "it"):
-        proofs = packaged_toml("papers/proofs.toml")["proofs"]
-        proofs |= document.get("proofs", {})
+        proofs = packaged_toml("papers/proofs.toml")["proofs"] | document.get("proofs", {})
         tables = {key: name for name, keys in document.get("tables", {}).items() for key in keys.split()}
     made = _each(document, "statement", file, lambda given: _statement(given, proofs, cases, trials))
     result = [replace(item, table=tables.pop(item.id, "")) for item in made]
@@ -188,7 +187,7 @@ def _proof(text: str, proofs: Mapping[str, str]) -> Proof | str:
 
 def _routes(given: Mapping[str, Any]) -> Routes:
     if "missing" in given or "experiment" in given:
-        decide = missing(joined(given["missing"])) if "missing" in given else rests_on(given["experiment"])
+        decide = missing(joined(given["missing"])) if "missing" in given else partial(rests_on, given["experiment"])
         return Routes(decide, decide)
     name, mechanism = given.get("judge") or given.get("property"), given.get("mechanism")
     if not (name and mechanism) and given["id"] in ARGUMENTS:
@@ -234,11 +233,8 @@ def _read(item: Any) -> Statement | None:
     return made if isinstance(made, Statement) and made.paper not in PAPERS else None
 
 
-def _ours() -> dict[str, Statement]:
-    return _of_the_papers(statements_of_paper, "statement", "statements")
-
-
-_STATEMENTS: Registry[Statement] = Registry("statement", "fairalloc.statements", _ours, _read, lambda item: (item.id,))
+_OURS = partial(_of_the_papers, statements_of_paper, "statement", "statements")
+_STATEMENTS: Registry[Statement] = Registry("statement", "fairalloc.statements", _OURS, _read, lambda item: (item.id,))
 
 
 def statement(name: str) -> Statement:

@@ -37,7 +37,6 @@ MEANINGS = {
     Status.NOT_DECIDED: "too few trials, or some of them without a verdict",
     Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
 }
-"""What each status says."""
 
 
 READINGS = {

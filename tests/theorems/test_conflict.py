@@ -14,7 +14,7 @@ from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.theorems.axioms import CONDITIONAL, DOMAIN, PROVED, UNKNOWN, VIOLATED, known_of
+from fairalloc.theorems.axioms import DOMAIN, Level, known_of
 from fairalloc.theorems.cells import Column, columns_of, evidence
 from fairalloc.theorems.conflict import NAMES, PROFILE, conflict
 from fairalloc.theorems.registry import all_statements
@@ -126,36 +126,36 @@ def test_pareto_optimal_tasks_are_told_from_others():
 def test_what_is_known_depends_on_the_size(found):
     nb, drfh, ps_dsf = Column("nb"), Column("drfh"), Column("ps-dsf")
     misreports = known_of(nb, "strategyproofness", (2, 1, 2), found)
-    assert (misreports.level, misreports.statement) == (VIOLATED, "Z.P7")
+    assert (misreports.level, misreports.statement) == (Level.VIOLATED, "Z.P7")
     assert misreports.case.instance.N == 2
-    assert known_of(nb, "strategyproofness", (2, 1, 1), found).level == UNKNOWN
-    assert known_of(drfh, "strategyproofness", (4, 3, 3), found).level == PROVED
-    assert known_of(ps_dsf, "pareto", (2, 1, 2), found).level == PROVED
-    assert known_of(ps_dsf, "pareto", (2, 2, 2), found).level == VIOLATED
+    assert known_of(nb, "strategyproofness", (2, 1, 1), found).level == Level.UNKNOWN
+    assert known_of(drfh, "strategyproofness", (4, 3, 3), found).level == Level.PROVED
+    assert known_of(ps_dsf, "pareto", (2, 1, 2), found).level == Level.PROVED
+    assert known_of(ps_dsf, "pareto", (2, 2, 2), found).level == Level.VIOLATED
     assert known_of(ps_dsf, "strategyproofness", (4, 2, 2), found).answers == "for all"
-    assert known_of(ps_dsf, "strategyproofness", (2, 1, 2), found).level == PROVED, "with one server it is drf"
-    assert known_of(drfh, "population-monotonicity", (2, 2, 2), found).level == CONDITIONAL
-    assert known_of(Column("drf-per-server"), "pareto", (2, 1, 2), found).level == PROVED, "with one server it is drf"
+    assert known_of(ps_dsf, "strategyproofness", (2, 1, 2), found).level == Level.PROVED, "with one server it is drf"
+    assert known_of(drfh, "population-monotonicity", (2, 2, 2), found).level == Level.CONDITIONAL
+    assert known_of(Column("drf-per-server"), "pareto", (2, 1, 2), found).level == Level.PROVED, "with one server it is drf"
 
 
 def test_stronger_axioms_hold_and_weaker_ones_fail(found):
     """Group strategyproofness implies strategyproofness."""
     lmmf = Column("lmmf")
-    assert known_of(lmmf, "group-strategyproofness", (2, 1, 1), found).level == VIOLATED
-    assert known_of(Column("drf"), "strategyproofness", (2, 1, 2), found).level == PROVED
+    assert known_of(lmmf, "group-strategyproofness", (2, 1, 1), found).level == Level.VIOLATED
+    assert known_of(Column("drf"), "strategyproofness", (2, 1, 2), found).level == Level.PROVED
 
 
 def test_families_of_alpha_are_told_apart(found):
     columns = columns_of([item for item in all_statements().values() if item.mechanism == "alpha-pf-vds"], [])
     levels = {one.family: known_of(one, "envy-freeness", (2, 1, 2), found).level for one in columns}
-    assert levels["alpha < 1"] == VIOLATED
-    assert levels["alpha = 1"] == levels["alpha > 1"] == PROVED
+    assert levels["alpha < 1"] == Level.VIOLATED
+    assert levels["alpha = 1"] == levels["alpha > 1"] == Level.PROVED
     assert known_of(Column("alpha-pf-vds", "alpha = 1"), "strategyproofness", (2, 1, 2), found).statement == "Z.P7", "it is nb"
-    assert {known_of(one, "pareto", (2, 1, 2), found).level for one in columns} == {PROVED}, "one server has a welfare"
+    assert {known_of(one, "pareto", (2, 1, 2), found).level for one in columns} == {Level.PROVED}, "one server has a welfare"
     several = {one.family: known_of(one, "pareto", (4, 2, 3), found).level for one in columns}
-    assert (several.pop("alpha = 1"), {*several.values()}) == (PROVED, {VIOLATED})
+    assert (several.pop("alpha = 1"), {*several.values()}) == (Level.PROVED, {Level.VIOLATED})
     for name in ("alpha-pf-vds", "ps-dsf", "njc"):
-        assert known_of(Column(name), "feasibility", (2, 1, 2), found).level == PROVED
+        assert known_of(Column(name), "feasibility", (2, 1, 2), found).level == Level.PROVED
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,6 @@ WORK = 400_000
 
 
 Tree = tuple[Any, frozenset[Any]]
-"""A tree and the facts that it uses."""
 
 Shown = tuple[Any, Fact, Any, Tree]
 """A fact that is not given: its key, the fact, the key of its contrary, and the tree with that."""

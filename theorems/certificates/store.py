@@ -16,7 +16,6 @@ from fairalloc.theorems.certificates.check_certificate import check
 from fairalloc.theorems.packaged_files import packaged_text
 
 Text = dict[str, Any]
-"""Formulas and questions, as check_certificate.py says."""
 
 
 @cache

@@ -7,6 +7,7 @@ and v = b.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -141,17 +142,12 @@ def _fact(sign: str, p: Mapping[Any, Any]) -> Formula:
     return [sign, {" ".join(m): int(c) if c == int(c) else str(c) for m, c in sorted(p.items())}]
 
 
-def _all(parts: Iterable[Formula]) -> Formula:
-    return _joined("and", parts)
-
-
-def _any(parts: Iterable[Formula]) -> Formula:
-    return _joined("or", parts)
-
-
 def _joined(kind: str, parts: Iterable[Formula]) -> Formula:
     """Parts of parts of the same kind stand beside them; one that decides stands for all."""
     flat = [f for part in parts for f in (part[1] if part[0] == kind else [part])]
     if any(f[0] in ("and", "or") and not f[1] for f in flat):
         return FALSE if kind == "and" else TRUE
     return flat[0] if len(flat) == 1 else [kind, flat]
+
+
+_all, _any = partial(_joined, "and"), partial(_joined, "or")

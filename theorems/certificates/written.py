@@ -47,12 +47,11 @@ def _written(formula: Any) -> str:
 
 
 def _sum(p: Mapping[str, Any]) -> str:
-    terms = [_product([_number(c)] * (c != 1 or not m) + m.split()) for m, c in p.items()]
-    return terms[0] if len(terms) == 1 else f"(+ {' '.join(terms)})"
+    return _applied("+", [_applied("*", [_number(c)] * (c != 1 or not m) + m.split()) for m, c in p.items()])
 
 
-def _product(factors: list[str]) -> str:
-    return factors[0] if len(factors) == 1 else f"(* {' '.join(factors)})"
+def _applied(sign: str, parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({sign} {' '.join(parts)})"
 
 
 def _number(c: Any) -> str:

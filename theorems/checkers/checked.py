@@ -93,15 +93,10 @@ def asserted(check: Callable[[Case], None]) -> Callable[[Case], Verdict]:
 
 
 OUTCOMES = {"confirmed": (True, -np.inf), "contradicted": (False, np.inf)}
-"""Whether the claim holds, and the margin."""
 
 
-def rests_on(claim: str) -> Callable[[Case], Verdict]:
+def rests_on(claim: str, _: Case) -> Verdict:
     """The check of a statement by the kept outcome of a claim, such as "W.Fig7.small"; without one it decides nothing."""
-    return lambda _: _verdict(claim)
-
-
-def _verdict(claim: str) -> Verdict:
     kept = _kept(claim)
     if kept is None:
         return undecided(f"no run of the experiment {claim} is kept", "not examined", "experiment")

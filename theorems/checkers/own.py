@@ -227,10 +227,9 @@ def _above_noise(verdict: Verdict) -> Verdict:
 
 def _by_digits(item: Mechanism, judge: Judge, case: Case) -> Verdict:
     """The verdict, above noise, at tasks that ball arithmetic proves (solvers/exact/many_digits.py): they are irrational."""
-    try:
-        verdict, _ = with_answers(judge, case, partial(answered, item, "many-digits", tuple(case.parameters.items())))
-    except Undecided as reason:
-        return undecided(reason, FLOATING_POINT)
+    verdict = attempted(item, judge, "many-digits")(case)
+    if verdict.holds is None:
+        return verdict
     sentence = f"{verdict.sentence} (tasks are irrational, and proved to 18 digits in ball arithmetic)"
     return _above_noise(replace(verdict, sentence=sentence, method="ball arithmetic"))
 

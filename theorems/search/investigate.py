@@ -283,15 +283,11 @@ class Sought:
         made = Search(self.statement, seeded(self.statement, seed), limit, tell, self.most)
         try:
             keep(finding(made))  # a case on record may be the last that this process looks at
-            recorded = self._recorded()
+            if (found := smallest(self.statement, [case for _, case in self.known])) is not None:
+                recorded = next(name for name, case in self.known if case is found.case), found
             return finding(made, made.run()), False
         except KeyboardInterrupt:
             return finding(made), True
-
-    def _recorded(self) -> tuple[str, Violation] | None:
-        """The smallest of the known cases that violate the statement, with the id of the statement that it is a witness of."""
-        found = smallest(self.statement, [case for _, case in self.known])
-        return None if found is None else (next(name for name, case in self.known if case is found.case), found)
 
     def searched_in_a_child(self, seconds: float, trials: int | None, seed: int) -> tuple[Finding, bool]:
         """The same in a child process."""

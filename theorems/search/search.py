@@ -259,14 +259,9 @@ class Search:
         before = None
         while before != (before := measure(found.draft)):
             for step in STEPS:
-                found = self._repeated(step, found)
+                while (smaller := self._smaller(step(found.draft), found)) is not None:
+                    found = smaller
             found = self._with_simpler_numbers(found)
-        return found
-
-    def _repeated(self, step: Callable[[Draft], Iterator[Draft]], found: Violation) -> Violation:
-        """Take a step for as long as one of its drafts is a smaller violation."""
-        while (smaller := self._smaller(step(found.draft), found)) is not None:
-            found = smaller
         return found
 
     def _with_simpler_numbers(self, found: Violation) -> Violation:

@@ -18,7 +18,6 @@ FINEST = 1000
 """The largest denominator that a small step of a climb leads to."""
 
 Move: TypeAlias = Callable[[Draft], object]
-"""A change of a draft."""
 
 # ---- moves ----------------------------------------------------------------------------------------------------------
 
@@ -138,16 +137,18 @@ def _simplifications(draft: Draft) -> Iterator[Draft]:
 def _rescalings(draft: Draft) -> Iterator[Draft]:
     """A resource or all tasks of a user or all weights in other units, in which the numbers are small integers."""
     for r in range(draft.size[2]):
-        made = draft.copy()
-        _multiply(made.rows, r, _unit([row[r] for row in draft.rows if row[r]]))
+        made, unit = draft.copy(), _unit([row[r] for row in draft.rows if row[r]])
+        for row in made.rows:
+            row[r] *= unit
         yield made
     for n, user in enumerate(draft.users):
         rows = [*user.demands, *(row for part in user.own.values() for row in part)]
         made = draft.copy()
         _rescale(made.users[n], _unit([v for row in rows for v in row if v]))
         yield made
-    made = draft.copy()
-    _multiply([user.weight for user in made.users], 0, _unit([user.weight[0] for user in draft.users]))
+    made, unit = draft.copy(), _unit([user.weight[0] for user in draft.users])
+    for user in made.users:
+        user.weight[0] *= unit
     yield made
 
 
@@ -201,11 +202,6 @@ def _unit(values: list[Fraction]) -> Fraction:
         return Fraction(1)
     common = lcm(*(v.denominator for v in values))
     return Fraction(common, gcd(*(int(v * common) for v in values)))
-
-
-def _multiply(rows: list[list[Fraction]], r: int, factor: Fraction) -> None:
-    for row in rows:
-        row[r] *= factor
 
 
 def _rescale(user: DraftUser, factor: Fraction) -> None:

@@ -91,9 +91,8 @@ class LeximinFormulas:
 
     def shares(self, kind: str) -> list[Term]:
         """sigma_n = phi_n for all users, for "drfh" or "tsf"."""
-        return self._task_shares() if kind == "tsf" else self._dominant_shares()
-
-    def _dominant_shares(self) -> list[Term]:
+        if kind == "tsf":
+            return self._task_shares()
         asked = {r for _, r in self.a}
         formulas = [total(self.c[i, r] for i in self.servers) == 1 for r in asked]
         for n in self.pattern.users:

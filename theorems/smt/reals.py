@@ -7,6 +7,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import eq, ge
 from typing import Any, Literal
 
@@ -69,18 +70,13 @@ def total(terms: Iterable[Term]) -> Term:
     return z3.Sum(z3.RealVal(0), *terms)
 
 
-def _all(parts: Iterable[Term]) -> Term:
-    """All of these; what is decided without the solver is a truth value."""
-    left = [part for part in parts if part is not True]
-    return z3.BoolVal(False) if any(part is False for part in left) else z3.And(*left)
+def _joined(join: Any, decisive: bool, parts: Iterable[Term]) -> Term:
+    """All of these, or one of them at least; what is decided without the solver is a truth value."""
+    left = [part for part in parts if part is not (not decisive)]
+    return z3.BoolVal(decisive) if any(part is decisive for part in left) else join(*left)
 
 
-def _any(parts: Iterable[Term]) -> Term:
-    left = [part for part in parts if part is not False]
-    return z3.BoolVal(True) if any(part is True for part in left) else z3.Or(*left)
-
-
-FORMULAS = (_all, _any, z3.Implies, ge, eq)
+FORMULAS = (partial(_joined, z3.And, False), partial(_joined, z3.Or, True), z3.Implies, ge, eq)
 """The logic with which a definition builds formulas."""
 
 

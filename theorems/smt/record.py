@@ -39,7 +39,6 @@ WITHOUT_FORMULAS: Mapping[str, str] = {
     "Z.V.LMMF.LMMF": _DEFINED_SO,
     "Z.P1": "it is about the number of linear programs, not about an answer",
 }
-"""Why some claims that are proved in prose have no formulas."""
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,8 @@ def _arguments() -> dict[str, Argument]:
     """Those of arguments.toml by the id of the statement."""
     found: dict[str, Argument] = {}
     for item in packaged_toml("standalone/arguments.toml")["argument"]:
-        own, case = item.get("case"), None
-        if own is not None:
+        own, case = dict(item.get("case", {})), None
+        if own:
             parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
             case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
         data = {"statement": item["ids"][0]} if item.get("make") == "complaints.make_shown" else {}
@@ -86,4 +86,3 @@ def _arguments() -> dict[str, Argument]:
 
 
 ARGUMENTS = _arguments()
-"""By the id of the statement."""
