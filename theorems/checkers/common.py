@@ -20,7 +20,8 @@ from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import Rationals, global_dominant_share
+from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
+from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
@@ -194,24 +195,11 @@ def as_one_pool(case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "reduction", worst[0], sentence)
 
 
-def progressive_filling(instance: Instance) -> list[Fraction]:
+def progressive_filling(instance: Instance) -> Rationals:
     """(N,) tasks by progressive filling of dominant shares in one pool of all resources, in rationals and without a solver."""
-    exact, share = instance.exact, global_dominant_share(instance)
-    left = instance.counts.astype(object) @ np.array(exact.capacities, dtype=object)
-    demand = np.array([rows[0] for rows in exact.demands], dtype=object)
-    speed = [w / s for w, s in zip(exact.weights, share, strict=True)]
-    tasks, active = [Fraction(0)] * instance.N, set(range(instance.N))
-    while active:
-        use = sum(speed[n] * demand[n] for n in active)
-        steps = [c / u for c, u in zip(left, use, strict=True) if u]
-        limits = {n: exact.max_tasks[n] for n in active}
-        steps += [(limit - tasks[n]) / speed[n] for n, limit in limits.items() if limit is not None]
-        step = min(steps)
-        left = left - step * use
-        for n in active:
-            tasks[n] += step * speed[n]
-        active -= {n for n in active if tasks[n] == limits[n] or demand[n][left == 0].any()}
-    return tasks
+    exact, demands = instance.exact, [rows[0] for rows in instance.exact.demands]
+    pool = instance.counts.astype(object) @ np.array(exact.capacities, dtype=object)
+    return hierarchical_filling(Instance(demands, [pool.tolist()], weights=exact.weights, max_tasks=exact.max_tasks))
 
 
 # ---- printed numbers ------------------------------------------------------------------------------------------------
