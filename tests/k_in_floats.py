@@ -679,13 +679,13 @@ SECOND = {
     "K.5.2.rest": rests,
     "K.E57": approximate_prices_in_floats,
     "K.Fn8.true": penalty_in_floats(printed=False),
+    "K.E111": descent_by_price,
+    "K.E104": price_by_104_in_floats,
 }
 """Of what one exact route, or the check of a script, tries and confirms, by statement."""
 
 EXACT = {
-    "K.E111": descent_by_price,
     "K.E48": stay_complementary,
-    "K.E104": price_by_104_in_floats,
     "K.Fn8": penalty_in_floats(printed=True),
 }
 """Of exact trials, of which a script confirms the violations that its check is about."""

@@ -170,11 +170,7 @@ SECOND = {
     "W.S4.5.mean": drawn,
     "W.S5.2.better": best_fit_no_better,
     "W.S5.2.worse": partial(best_fit_no_better, sign=-1),
-}
-"""Of what one exact route tries and confirms, by statement."""
-
-EXACT = {
     "W.L1.step": tasks_of_share,
     "W.E6.printed": partial(programs, over_servers=False),
 }
-"""Of exact trials, of which a script confirms the violations that its check is about."""
+"""Of what one exact route tries and confirms, by statement."""

@@ -59,7 +59,7 @@ CHEAP = [
     "D.R1",
 ]
 SECOND = k_in_floats.SECOND | w_in_floats.SECOND | p_in_floats.SECOND | z_in_floats.SECOND | d_in_floats.SECOND
-EXACT = k_in_floats.EXACT | w_in_floats.EXACT | p_in_floats.OTHER
+EXACT = k_in_floats.EXACT | p_in_floats.OTHER
 
 COUNTS = dict.fromkeys(CHEAP, 200) | {
     "K.E104": 60,

@@ -255,13 +255,6 @@ def stay_complementary(case: Case) -> Verdict:
     return _verdict("feasibility", not rising, f"{_named(case, rising)} has room, and its price 0 rises, whatever the step")
 
 
-def descent_by_price(case: Case) -> Verdict:
-    """(K 111): dPsi/dlambda v_lambda < 0 for every price of a full resource that moves."""
-    point = ExactMeritPoint.of(case)
-    stuck = [row for row, slope in _moving(point).items() if row in point.full and not slope.terms]
-    return _verdict("descent", not stuck, f"dPsi/dlambda = 0 for {_named(case, stuck)}, but v_lambda = beta > 0")
-
-
 def zero_direction(case: Case) -> Verdict:
     """K Lemma 4 under Assumption 1: something moves, the prices of full resources among it, or the gradient by x is 0."""
     point, by_x = ExactMeritPoint.of(case), ExactMeritPoint.of(case).by_x()

@@ -175,7 +175,6 @@ trials: dict[str, Routes] = {
     "K.C3": game.about_equilibria(game.limit_rate),
     "K.L1": once(problem_3.complementary),
     "K.T6": once(problem_3.stationary),
-    "K.4.4.bounded": once(checked("K.4.4.bounded")),
     **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
     **{name: once(checked(name)) for name in ("K.3.4.ties.below", "K.3.4.ties.mixed")},
     "K.T7": once(
@@ -183,10 +182,8 @@ trials: dict[str, Routes] = {
     ),
     "K.E105": once(formulas.omega),
     "K.T7.bottleneck": once(problem_1.unique_by_market),
-    "K.E104": Routes(formulas.price_by_104, checked("K.E104")),
     "K.E104.equal": once(formulas.price_by_104),
     "K.E110": once(problem_3.projection_descends),
-    "K.E111": Routes(problem_3.descent_by_price, checked("K.E111")),
     "K.E48": Routes(problem_3.stay_complementary, checked("K.E48")),
     "K.L4.priced": once(problem_3.zero_direction),
     "K.T8.start": converges("alpha-pf-vds", "ps-mfa"),

@@ -294,7 +294,6 @@ trials: dict[str, Routes] = {
     "P.T2.envy.letter": about_ps_dsf(property_judge("total-envy-freeness")),
     "P.C1": once(algorithm_1.bottleneck),
     "P.A1.feasible": once(checked("P.A1.feasible", lambda found: found["load"] - 1)),
-    "P.A1.defined": once(checked("P.A1.defined")),
     "P.A1.rising": once(algorithm_1.rising),
     "P.A1.later": once(algorithm_1.kept_by_later_servers),
     "P.A1.ends": Routes(algorithm_1.ends, seen_by_script(algorithm_1.ends, "P.A1.ends")),

@@ -18,7 +18,6 @@ from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.checkers.common import (
     Row,
     about_mechanism,
@@ -94,34 +93,28 @@ def _share_2(case: Case) -> Verdict:
     return exact_verdict("formula", worst, f"the two sides of (2) differ by {worst}")
 
 
-def _tasks_of_share(case: Case) -> Verdict:
-    """N_il = g_il D_ir* as the appendix prints it, for A_il = g_il d_i."""
-    worst = max(abs(x - max(A) * max(D)) / x for x, A, D in _bundles_of_tasks(case))
-    return exact_verdict("formula", worst, f"g D* is off the number of tasks by {worst}, relative")
-
-
-def _programs(over_servers: bool, case: Case) -> Verdict:
-    """The values of (5), which lets shares differ, and of (6), which equalises them; summed over l in S, or as printed in U."""
+def _programs(case: Case) -> Verdict:
+    """The values of (5), which lets shares differ, and of (6), which equalises them; summed over l in S."""
     instance = case.instance
     rate = [s / w for s, w in zip(global_dominant_share(instance), instance.exact.weights, strict=True)]
     g5 = min(r * u for r, u in zip(rate, certified(instance, "drfh-lp").tasks, strict=True))
-    g6 = _equalised(instance, rate, instance.K if over_servers else instance.N)
+    g6 = _equalised(instance, rate)
     return exact_verdict("equivalence", abs(g5 - g6) / g5, f"(5) has the value {g5} and (6) {g6}")
 
 
-def _equalised(instance: Instance, rate: Sequence[Fraction], summed: int) -> Any:
-    """Max g with sum_l g_il = g for all users over the first `summed` servers, by two inequalities; shares are per task."""
-    arcs, server = exact_arcs(instance), instance.arcs.server.tolist()
+def _equalised(instance: Instance, rate: Sequence[Fraction]) -> Any:
+    """Max g with sum_l g_il = g for all users, by two inequalities; shares are per task."""
+    arcs = exact_arcs(instance)
     rows = [[*row, F(0)] for row in arcs.matrix()]
     sides = [F(1)] * arcs.rows
     for n, limit in enumerate(arcs.limits):
-        own = [rate[n] * int(m == n and i < summed) for m, i in zip(arcs.user, server, strict=True)]
+        own = [rate[n] * int(m == n) for m in arcs.user]
         rows += [[*own, F(-1)], [*(-v for v in own), F(1)]]
         sides += [F(0), F(0)]
         if limit is not None:
             rows.append([F(int(m == n)) for m in (*arcs.user, -1)])
             sides.append(limit)
-    cost = [F(0)] * len(server) + [F(1)]
+    cost = [F(0)] * len(arcs.user) + [F(1)]
     return optimum(cost, rows, sides)
 
 
@@ -387,10 +380,8 @@ trials: dict[str, Routes] = {
     "W.Fig3": printed_numbers(_fig3),
     "W.S3.4.low": about_mechanism("drf-per-server", _wasteful),
     "W.L1": once(_lemma1),
-    "W.L1.step": Routes(_tasks_of_share, checked("W.L1.step")),
     "W.E2": once(_share_2),
-    "W.E6.printed": Routes(partial(_programs, False), checked("W.E6.printed")),
-    "W.E6": once(partial(_programs, True)),
+    "W.E6": once(_programs),
     "W.E6.pareto": about_mechanism("drfh", _in_rounds),
     "W.Fig4": printed_numbers(_fig4),
     "W.P4.numbers": printed_numbers(_prop4),

@@ -41,9 +41,6 @@ from fairalloc.theorems.papers.z.utilities import bundles_of, of_two_points, piv
 F = Fraction
 
 
-F = Fraction
-
-
 def as_printed(case: Case, answer: Answer) -> Verdict:
     """III-A to the letter: round t places users who cannot have more without loss of users placed in rounds before t.
 
@@ -297,7 +294,6 @@ POINTS = {
 trials: dict[str, Routes] = {
     **{name: once(of_two_points(check)) for name, check in POINTS.items()},
     "Z.MMF.pareto": Routes(utilities.wasteful_mmf, seen_by_script(utilities.wasteful_mmf, "Z.MMF.pareto")),
-    "Z.C2": once(checked("Z.C2")),
     "Z.I.toy": once(asserted(toy)),
     "Z.Fig1": once(checked("Z.Fig1", lambda found: found["value"] - found["printed"] - F(1, 20))),
     "Z.Ex1": once(asserted(example_1)),
@@ -334,7 +330,6 @@ trials: dict[str, Routes] = {
     "Z.V.NB.SP": about_mechanism("nb", MISREPORTING),
     "Z.VI.results.PO": about_mechanism("lmmf", partial(utilities.linear, PARETO, True)),
     "Z.VI.results.CE": utilities.valued_rounds(),
-    "Z.VI.results.LMMF": once(checked("Z.VI.results.LMMF")),
     "Z.VI.results.LMMF.true": about_mechanism("lmmf", partial(utilities.linear, leximin, True)),
     "Z.VI.EF": about_mechanism("lmmf", partial(utilities.envy, False)),
     "Z.VI.EF.common": about_mechanism("lmmf", partial(utilities.linear, ENVY, False)),
