@@ -1,10 +1,8 @@
 r"""K 3.1, 3.2 and 4.4 at given tasks: existence, Theorem 1, uniqueness by a market.
 
     Problem 1      server i maximises  U_i = sum_n phi_n g_i(x_n / (phi_n gamma_ni)),  x_n = sum_j x_nj,  within its capacities
-    (16)           sum_n (y_ni - x_ni) / gamma_ni g_i'(z_ni) <= 0  for all y_i that fit,         z_ni = x_n / (phi_n gamma_ni)
-    (22)           g_i'(z) = (A_i / z)^alpha_i + B_i / z
 
-What fits server i is a polytope, so (16) holds iff it holds at each of its vertices (checkers/game.py). It needs no price.
+(16), (22) and the vertices of what fits a server are those of checkers/game.py.
 
 **Two isolated solutions** of the complementarity problem (28)-(29), which refute Lemma 2 and Corollary 4. In parts of the
 capacities, v_ar = d_nr / c_ir for arc a = (n, i), with prices mu_ir = lambda_ir c_ir, a solution has

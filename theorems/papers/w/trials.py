@@ -1,8 +1,4 @@
-"""How the claims of W (DRFH) in statements.toml are tried and confirmed, by their ids.
-
-What has a standalone script is confirmed by its check (`checked`). What is decided by one exact route (`once`) has a second
-implementation in the tests.
-"""
+"""How the claims of W (DRFH) in statements.toml are tried and confirmed, by their ids."""
 
 from collections.abc import Sequence
 from fractions import Fraction
