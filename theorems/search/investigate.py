@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairalloc.models.errors import InstanceError
 from fairalloc.solvers.running.time_limits import AVAILABLE, alarm, end_of, isolated, watched
@@ -28,6 +28,9 @@ ENOUGH = 20
 RELATED = "related"
 """Key of known cases that violate the same property of the same mechanism, found for another statement."""
 
+Known: TypeAlias = Mapping[str, Sequence[Case]]
+"""Cases by the hypothesis that they do without, "" for none, or under RELATED."""
+
 MAIN = 0.6
 """Part of the time for the claim as it stands; the rest is for its hypotheses, left out one at a time."""
 
@@ -37,7 +40,7 @@ def investigate(
     seed: int = 0,
     seconds: float = 10.0,
     trials: float = inf,
-    known: Mapping[str, Sequence[Case]] | None = None,
+    known: Known | None = None,
     ends: float = inf,
 ) -> Finding:
     """Find out whether a statement holds.
@@ -77,14 +80,7 @@ def _printed(statement: Statement) -> Finding:
     return Finding(statement.id, status, verdict.sentence, 1, searched, statement.printed, verdict, answers=verdict.answers)
 
 
-def _searched(
-    statement: Statement,
-    seed: int,
-    seconds: float,
-    trials: float,
-    known: Mapping[str, Sequence[Case]],
-    rung: Sequence[bool],
-) -> Finding:
+def _searched(statement: Statement, seed: int, seconds: float, trials: float, known: Known, rung: Sequence[bool]) -> Finding:
     """The finding of a search; after the alarm has rung, with what was found until then."""
     end = time.monotonic() + seconds
     droppable = statement.hypotheses.dropped() if statement.quantifier in ("all", "run") else {}
@@ -120,7 +116,7 @@ def _searched(
     return replace(finding, sentence=sentence, searched={**finding.searched, UNFINISHED: "stopped"})
 
 
-def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], found: list[tuple[str, Violation]]) -> int:
+def _confirm_known(statement: Statement, known: Known, found: list[tuple[str, Violation]]) -> int:
     """Add the known cases that are violations to `found`, each with its source; how many stored or printed ones are none.
 
     The smallest of related statements counts where no other is a violation, unless the claim is about instances of its own.
@@ -138,12 +134,7 @@ def _confirm_known(statement: Statement, known: Mapping[str, Sequence[Case]], fo
 
 
 def _needed(
-    statement: Statement,
-    droppable: Mapping[str, Hypotheses],
-    known: Mapping[str, Sequence[Case]],
-    seed: tuple[int, ...],
-    trials: float,
-    end: float,
+    statement: Statement, droppable: Mapping[str, Hypotheses], known: Known, seed: tuple[int, ...], trials: float, end: float
 ) -> Iterator[tuple[str, Case]]:
     """The hypotheses that cannot be dropped, each with a confirmed case; the searches share the time until the end."""
     for k, (name, fewer) in enumerate(droppable.items()):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairalloc.models.arguments import Count, Duration, Processes, Seed, checked
 from fairalloc.models.errors import InstanceError, fault
@@ -197,13 +197,10 @@ class _Share:
         return max(0.0, min(ASKED * self.rest, max(self.least, seconds)))
 
 
-def _looked_at(
-    statements: Sequence[Statement],
-    share: _Share,
-    limits: Mapping[str, Any],
-    known: _Known,
-    keep: Callable[[Statement, Finding], None],
-) -> None:
+Keep: TypeAlias = Callable[[Statement, Finding], None]
+
+
+def _looked_at(statements: Sequence[Statement], share: _Share, limits: Mapping[str, Any], known: _Known, keep: Keep) -> None:
     if share.jobs > 1:
         _in_processes(statements, share, limits, known, keep)
         return
@@ -227,13 +224,7 @@ def _investigated(statement: Statement, request: Mapping[str, Any]) -> Finding:
 # ---- processes ------------------------------------------------------------------------------------------------------
 
 
-def _in_processes(
-    statements: Sequence[Statement],
-    share: _Share,
-    limits: Mapping[str, Any],
-    known: _Known,
-    keep: Callable[[Statement, Finding], None],
-) -> None:
+def _in_processes(statements: Sequence[Statement], share: _Share, limits: Mapping[str, Any], known: _Known, keep: Keep) -> None:
     """Every process takes the next statement when it is free, with the witnesses that are known by then."""
     registered, in_files = all_statements(), {name for file in limits["files"] for name in statements_in(file)}
     if strangers := [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]:
