@@ -168,20 +168,16 @@ def _points(violation: Callable[[MeritFormulas], Violation], solvable: bool = Tr
     """At any point of any instance, after what is asked at one arc; `solvable`: Problem 3 is said to have the minimum 0."""
 
     def make(h: Hypotheses, size: Size) -> Questions:
-        yield from _at_an_arc()
+        model, arc = MeritFormulas(InstancePattern(((0,),), ((0,),)), 1, 1), (0, 0)
+        yield Question("one arc, psi", {"root": model.root(arc)}, [z3.Not(model.solved(arc))])
+        slopes = {"root": model.root(arc), "derivatives": model.derivatives(arc)}
+        yield Question("one arc, signs", slopes, [z3.Not(model.signs(arc))])
         for pattern in patterns(size, 0, used=h.no_idle_server):
             model = MeritFormulas(pattern, size[1], size[2])
             yield from (Question(f"{pattern}: (96) of user {n + 1}", {}, model.wrong_sum(n)) for n in pattern.users)
             yield _question(pattern, {"demands": model.demands()}, violation(model))
 
     return Kind(make, f"{ANY_ALPHA}, at any point" + ", given that (28)-(29) has a solution" * solvable)
-
-
-def _at_an_arc() -> Questions:
-    model, arc = MeritFormulas(InstancePattern(((0,),), ((0,),)), 1, 1), (0, 0)
-    yield Question("one arc, psi", {"root": model.root(arc)}, [z3.Not(model.solved(arc))])
-    slopes = {"root": model.root(arc), "derivatives": model.derivatives(arc)}
-    yield Question("one arc, signs", slopes, [z3.Not(model.signs(arc))])
 
 
 def _still(h: Hypotheses, size: Size) -> Questions:
@@ -236,8 +232,10 @@ def _models(h: Hypotheses, size: Size, named: int) -> Iterator[LeximinFormulas]:
 
 def _leximin(share: str, violation: LeximinViolation, named: int, h: Hypotheses, size: Size) -> Questions:
     """At answers described by prices, or by bottlenecks with one server."""
-    if violation is LeximinFormulas.envy:
-        yield from _monotone_shares(share, h, size)
+    for model in _models(h, size, 2) if violation is LeximinFormulas.envy else ():
+        if set(model.pattern.demanded[0]) <= set(model.pattern.demanded[1]):
+            assumed = model.data() | {"shares": model.shares(share)}
+            yield _question(f"{model.pattern}: a larger demand has a larger share", assumed, model.smaller_share())
     for model in _models(h, size, named):
         yield from _answers(_assumed(h, model, share), model, violation(model), bottlenecks=size[1] == 1)
 
@@ -249,13 +247,6 @@ def _answers(assumed: Assumptions, model: LeximinFormulas, violation: Violation,
         name = str(model.pattern) if order is None else f"{model.pattern}, shares rising by {order}"
         answer = model.bottlenecks() if order is None else [*model.ordered(order), *model.priced(order)]
         yield _question(name, assumed | {"lexicographic": answer}, violation, data=model.numbers(), shape=model.pattern)
-
-
-def _monotone_shares(share: str, h: Hypotheses, size: Size) -> Questions:
-    for model in _models(h, size, 2):
-        if set(model.pattern.demanded[0]) <= set(model.pattern.demanded[1]):
-            assumed = model.data() | {"shares": model.shares(share)}
-            yield _question(f"{model.pattern}: a larger demand has a larger share", assumed, model.smaller_share())
 
 
 def _assumed(h: Hypotheses, model: LeximinFormulas, share: str) -> Assumptions:

@@ -72,21 +72,16 @@ def _lemma1(case: Case) -> Verdict:
     return exact_verdict("lemma", worst, "non-wasteful and in proportion to the demand are not the same")
 
 
-def _bundles_of_tasks(case: Case) -> list[tuple[Fraction, list[Fraction], list[Fraction]]]:
-    """For each user with tasks on the one server: tasks, A_ir in parts of the pool, and D_ir."""
-    (pool,), made = case.instance.exact.capacities, []
+def _share_2(case: Case) -> Verdict:
+    """(2): N_il D_ir* = min_r A_ilr / d_ir, with d_ir = D_ir / D_ir*, for what each user's tasks take of the one server."""
+    (pool,), off = case.instance.exact.capacities, []
     for n, x in zip(case.instance.arcs.user.tolist(), case.points[0], strict=True):
         D = [d / c for d, c in zip(case.instance.exact.demands[n][0], pool, strict=True)]
-        made += [(x, [x * v for v in D], D)] if x else []
-    if not made:
+        A = [x * v for v in D]
+        off += [abs(alone(D, A) * max(D) - alone([v / max(D) for v in D], A))] if x else []
+    if not off:
         raise NotApplicable("nobody runs a task")
-    return made
-
-
-def _share_2(case: Case) -> Verdict:
-    """(2): N_il D_ir* = min_r A_ilr / d_ir, with d_ir = D_ir / D_ir*."""
-    worst = max(abs(alone(D, A) * max(D) - alone([v / max(D) for v in D], A)) for _, A, D in _bundles_of_tasks(case))
-    return exact_verdict("formula", worst, f"the two sides of (2) differ by {worst}")
+    return exact_verdict("formula", max(off), f"the two sides of (2) differ by {max(off)}")
 
 
 def _programs(case: Case) -> Verdict:
