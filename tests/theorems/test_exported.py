@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from fractions import Fraction
 
 import pytest
 from latex_text import well_formed
@@ -12,10 +13,11 @@ import fairalloc as fa
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
 from fairalloc.runs.objects import MECHANISM, load_object
+from fairalloc.theorems.cases import rational_code
 from fairalloc.theorems.claims import ClaimResult
 from fairalloc.theorems.code import defined
 from fairalloc.theorems.exported import FORMS, _latex, statement_text
-from fairalloc.theorems.latex import letters_in
+from fairalloc.theorems.latex import Numbers, letters_in
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.our_cells import known_cases
 from fairalloc.theorems.search.witnesses import on_record, packaged
@@ -247,3 +249,15 @@ def test_the_list_has_a_line_for_each_statement_and_is_as_wide_as_the_terminal(c
     assert capsys.readouterr().err.startswith("fairalloc: none of these statements fits")
     with pytest.raises(SystemExit, match="2"):
         main(["theorems", "list", "--reading", "mine"])
+
+
+def test_rationals_of_thousands_of_digits_are_written_and_run_again():
+    """Python neither writes nor reads decimal integers of more than 4,300 digits."""
+    long = Fraction(10**5000 + 1, 10**5000 + 7)
+    case = fa.Case(fa.Instance([[1], [1]], [[1]]), fa.Misreport((0,), (((long,),),), (None,)), ((long, Fraction(0)),))
+    again = eval(case.code(), {"Case": fa.Case, "Instance": fa.Instance, "Misreport": fa.Misreport, "Fraction": Fraction})
+    assert (again.points, again.misreport) == (case.points, case.misreport)
+    assert rational_code((Fraction(2), long), True).startswith("(2, Fraction(0x")
+    numbers = Numbers()
+    assert numbers.tex(long) == r"{\approx}\,1"
+    assert len(numbers.below()) > 10_000

@@ -345,6 +345,11 @@ def test_a_least_size_is_kept(what, size, capsys):
         claimed.check(small)
 
 
+def test_more_users_than_a_sample_can_have_are_refused():
+    with pytest.raises(FairallocError, match="at least 9999 users', but samples have at most 100 users"):
+        fa.Hypotheses.of("at least 9999 users")
+
+
 def test_instances_that_differ_by_floors_alone_are_all_tried():
     """The first instance of a search stood for all others that have the same numbers but for their floors."""
 

@@ -214,12 +214,6 @@ def _taken_back(case: Case) -> Verdict:
     return exact_verdict("non-wasteful", -1 if fine else 1, f"{tasks} tasks, and {max(less)} with less")
 
 
-def _one_by_one(instance: Instance) -> list[tuple[Fraction, ...]]:
-    """The capacities of every server of every class."""
-    classes = zip(instance.exact.capacities, instance.counts.tolist(), strict=True)
-    return [row for row, count in classes for _ in range(count)]
-
-
 P2 = Case(Instance([[1], [1]], [[1]]), points=((F(1, 4), F(3, 4)),))
 """The shares of both users of one server before user 2 gives up epsilon (W 4.3)."""
 
@@ -304,7 +298,8 @@ def filled(instance: Instance, best_fit: bool) -> list[int]:
     """
     if not instance.single_variant or instance.demands_on:
         raise NotApplicable("about users with one demand vector")
-    demands, servers = [rows[0] for rows in instance.exact.demands], _one_by_one(instance)
+    demands, classes = [rows[0] for rows in instance.exact.demands], zip(instance.exact.capacities, instance.counts, strict=True)
+    servers = [row for row, count in classes for _ in range(count)]
     if sum(alone(d, _sums(servers)) for d in demands) > MOST_TASKS or not all(d[0] for d in demands):
         raise NotApplicable(f"more than {MOST_TASKS} tasks may fit, or (9) divides by a demand of 0")
     return whole_tasks(demands, servers, best_fit)
