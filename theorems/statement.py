@@ -111,9 +111,8 @@ class Statement:
     def applies_to(self, case: Case) -> bool:
         """Whether the claim is about this case, decided in rationals."""
         misreporters = 0 if case.misreport is None else len(case.misreport.users)
-        return (
-            (misreporters > 0) == (self.misreports > 0) and misreporters <= self.misreports and self.hypotheses.satisfied_by(case)
-        )
+        as_many = (misreporters > 0) == (self.misreports > 0) and misreporters <= self.misreports
+        return as_many and self.hypotheses.satisfied_by(case)
 
     def violated(self, case: Case) -> Verdict | None:
         """The exact verdict of an admitted case that violates the property; None where it is not one."""

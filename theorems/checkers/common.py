@@ -112,21 +112,21 @@ def confirmed_at_once(quick: Callable[[Case], Verdict], exact: Callable[[Case], 
     return Routes(trial, exact)
 
 
-def few_rounds(mechanism: str) -> Routes:
-    """How "at most n rounds" is tried: the linear programs of `highs:leximin`, and the rounds of a certificate."""
+def few_rounds(mechanism: str, domain: Callable[[Instance], Instance] = lambda instance: instance) -> Routes:
+    """How "at most n rounds" is tried, of an instance or another one made of it: programs of `highs:leximin`, certificates."""
 
     def counted(instance: Instance, count: int, method: str) -> Verdict:
         most = instance.N
         return Verdict("polynomial-time", count <= most, count - most, f"{count} linear programs for {most} users", method)
 
     def trial(case: Case) -> Verdict:
-        prices = solve(case.reported, mechanism, "highs:leximin").round_prices
+        prices = solve(domain(case.reported), mechanism, "highs:leximin").round_prices
         if prices is None:
             raise NotApplicable("the rounds are not known")
         return counted(case.reported, len(prices), "HiGHS")
 
     def confirm(case: Case) -> Verdict:
-        certificate = certified_answer(case.reported, mechanism)
+        certificate = certified_answer(domain(case.reported), mechanism)
         if not isinstance(certificate, LeximinCertificate):
             return undecided(certificate, "certificate", "polynomial-time")
         return counted(case.reported, len(certificate.rounds), "certificate")
@@ -161,12 +161,8 @@ def max_min_fair(case: Case, answer: Answer) -> Verdict:
     """The least number of tasks is as large as it can be (Z II-B, MMF)."""
     h = holdings_of(answer(case.reported))
     most = (certified(h.instance, "mmf") if h.exact else holdings_of(solve(h.instance, "mmf"))).tasks.min()
-    return verdict_of(
-        h,
-        "max-min",
-        (most - h.tasks.min()) / h.alone.min(),
-        f"the least number of tasks is {h.tasks.min()}, and {most} is possible",
-    )
+    sentence = f"the least number of tasks is {h.tasks.min()}, and {most} is possible"
+    return verdict_of(h, "max-min", (most - h.tasks.min()) / h.alone.min(), sentence)
 
 
 def strict_misreporting(case: Case, answer: Answer) -> Verdict:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import common as judges
-from fairalloc.theorems.checkers.trials import Routes, property_judge
+from fairalloc.theorems.checkers.trials import property_judge
 from fairalloc.theorems.papers.w import trials as claims_w
 from fairalloc.theorems.papers.z import trials as claims_z
 from fairalloc.theorems.papers.z import utilities
@@ -183,8 +184,8 @@ def test_violations_of_the_lemmas_are_seen():
 def test_utilities_of_what_tasks_take(monkeypatch):
     """f_n(c) = p_n . c: one way of one user is worth p . d. With a convex f the mean of two allocations is no better."""
     instance = Instance([[[1, 0], [0, 2]], [[1, 1]]], [[2, 2]])
-    assert utilities._valued(instance, different=False).exact.demands == (((1, 0), (0, F(1, 2))), ((F(1, 3), F(1, 3)),))
-    assert utilities._valued(instance, different=True).exact.demands[1] == ((F(1, 4), F(1, 4)),)
+    assert utilities.valued(instance, different=False).exact.demands == (((1, 0), (0, F(1, 2))), ((F(1, 3), F(1, 3)),))
+    assert utilities.valued(instance, different=True).exact.demands[1] == ((F(1, 4), F(1, 4)),)
     two = Case(Instance([[1], [1]], [[1]]), points=((F(1), F(0)), (F(0), F(1))))
     unique = STATEMENTS["Z.VI.unique"]
     assert z_in_floats.midpoint(two).holds
@@ -311,11 +312,11 @@ def test_results_for_other_utilities_are_seen_to_fail(monkeypatch):
     assert leximin(case, exactly(F(3, 4), F(3, 4))).holds
     assert not leximin(case, exactly(F(1, 2), F(3, 2))).holds
     counted = []
-    monkeypatch.setattr(utilities, "few_rounds", lambda name: Routes(counted.append, counted.append))
-    routes = utilities.valued_rounds()
-    routes.trial(case)
-    routes.confirm(case)
-    assert [one.instance.exact.demands for one in counted] == [(((1, 0),), ((F(1, 3), 0),))] * 2
+    monkeypatch.setattr(judges, "solve", lambda one, *_: counted.append(one) or SimpleNamespace(round_prices=[()]))
+    monkeypatch.setattr(judges, "certified_answer", lambda one, _: counted.append(one) or "none")
+    STATEMENTS["Z.VI.results.CE"].trial(case)
+    STATEMENTS["Z.VI.results.CE"].confirm(case)
+    assert [one.exact.demands for one in counted] == [(((1, 0),), ((F(1, 3), 0),))] * 2
 
 
 def test_a_least_utility_without_a_largest_is_seen():

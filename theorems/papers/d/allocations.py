@@ -100,9 +100,8 @@ def on_boundary(d: Requests, x: Rationals) -> tuple[Any, str]:
 def linear(d: Requests, x: Rationals) -> tuple[Any, str]:
     """X fulfils (1)-(2), and the linear system of its own bottlenecks (D 5.2)."""
     low = d.lowest(full(d, x))
-    return max(
-        [complaint(d, x), *(least - v for v, least in zip(x, low, strict=True))]
-    ), "(3) or the system of its bottlenecks fails"
+    gap = max([complaint(d, x), *(least - v for v, least in zip(x, low, strict=True))])
+    return gap, "(3) or the system of its bottlenecks fails"
 
 
 def common_bottleneck(d: Requests, x: Rationals) -> tuple[Any, str]:

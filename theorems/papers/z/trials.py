@@ -329,7 +329,7 @@ trials: dict[str, Routes] = {
     "Z.V.NB.LMMF": about_mechanism("nb", leximin),
     "Z.V.NB.SP": about_mechanism("nb", MISREPORTING),
     "Z.VI.results.PO": about_mechanism("lmmf", partial(utilities.linear, PARETO, True)),
-    "Z.VI.results.CE": utilities.valued_rounds(),
+    "Z.VI.results.CE": few_rounds("lmmf", partial(utilities.valued, different=True)),
     "Z.VI.results.LMMF.true": about_mechanism("lmmf", partial(utilities.linear, leximin, True)),
     "Z.VI.EF": about_mechanism("lmmf", partial(utilities.envy, False)),
     "Z.VI.EF.common": about_mechanism("lmmf", partial(utilities.linear, ENVY, False)),

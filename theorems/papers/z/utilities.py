@@ -21,7 +21,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import few_rounds, holdings_of, max_min_fair, verdict_of
+from fairalloc.theorems.checkers.common import holdings_of, max_min_fair, verdict_of
 from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, once, property_judge, rational_allocation
 
 F = Fraction
@@ -145,7 +145,7 @@ VALUES = ((1, 2, 3), (3, 1, 2), (2, 3, 1))
 """For f_n(c) = p_n . c, a positive linear function of what the tasks of user n take: p_n by user, in turn."""
 
 
-def _valued(instance: Instance, different: bool) -> Instance:
+def valued(instance: Instance, different: bool) -> Instance:
     """The instance with demands d / p_n . d, of which n runs f_n(c) tasks where its tasks take c."""
     if instance.exact.demands_on:
         raise NotApplicable("Z has one pool, on which nobody has demands of its own")
@@ -160,10 +160,10 @@ def linear(judge: Judge, different: bool, case: Case, answer: Answer) -> Verdict
     """The judge, where user n has f_n(c) = p_n . c, or f_1 for all; reports are of demands, and the mechanism knows p_n."""
     told = case.misreport
     if told is not None:
-        rows = _valued(case.reported, different).exact.demands
+        rows = valued(case.reported, different).exact.demands
         parts = tuple(None if d is None else rows[n] for n, d in zip(told.users, told.demands, strict=True))
         told = replace(told, demands=parts)
-    return judge(replace(case, instance=_valued(case.instance, different), misreport=told), answer)
+    return judge(replace(case, instance=valued(case.instance, different), misreport=told), answer)
 
 
 def midpoint(case: Case) -> Verdict:
@@ -192,15 +192,6 @@ def taken(case: Case) -> tuple[list[Any], list[Any], list[int]]:
 
 def mean(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
     return [(a + b) / 2 for a, b in zip(first, second, strict=True)]
-
-
-def valued_rounds() -> Routes:
-    """The linear programs of LMMF for linear f_n, at most one for each user."""
-    counted = few_rounds("lmmf")
-    return Routes(
-        lambda case: counted.trial(replace(case, instance=_valued(case.instance, True))),
-        lambda case: counted.confirm(replace(case, instance=_valued(case.instance, True))),
-    )
 
 
 def _unused(h: Holdings) -> Any:
