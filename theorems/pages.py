@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
@@ -50,7 +49,6 @@ ANSWERS = {
 }
 
 
-@cache
 def instead() -> Mapping[str, str]:
     """What is true instead of a refuted statement, with the ids of the statements that say so: instead.toml."""
     return packaged_toml("instead.toml")
