@@ -27,7 +27,7 @@ from fairalloc.theorems.papers.d.complaints import (
     point_of_case,
     users,
 )
-from fairalloc.theorems.papers.d.trajectories import slack, with_dummies
+from fairalloc.theorems.papers.d.trajectories import with_dummies
 
 
 def pareto(d: Requests, x: Rationals) -> tuple[Any, str]:
@@ -118,9 +118,11 @@ def alike(words: str, condition: Callable[[Requests, Rationals], bool], case: Ca
 
 def fair_with_dummies(d: Requests, x: Rationals) -> bool:
     """(1) and (2) of Theorem 1, with the dummy resources of D 5."""
-    spare = slack(d, x)
-    rows = zip(x, with_dummies(d), d.entitlement, strict=True)
-    return min(spare) >= 0 and all(any(v * r >= e for r, s in zip(row, spare, strict=True) if s == 0) for v, row, e in rows)
+    r = with_dummies(d)
+    total = [sum((v * row[j] for v, row in zip(x, r, strict=True)), ZERO) for j in range(len(r[0]))]
+    bottlenecks = [j for j, load in enumerate(total) if load == 1]
+    answered = (any(v * row[j] >= e for j in bottlenecks) for v, row, e in zip(x, r, d.entitlement, strict=True))
+    return max(total) <= 1 and all(answered)
 
 
 def rests(d: Requests, x: Rationals) -> bool:
