@@ -288,9 +288,6 @@ def _assumption(word: str) -> tuple[str, Any]:
     return words[plain]
 
 
-# ---- tests in rationals ---------------------------------------------------------------------------------------------
-
-
 def _vectors(instance: Instance) -> list[tuple[Fraction, ...]]:
     return [row for rows in (*instance.exact.demands, *instance.exact.demands_on.values()) for row in rows]
 
@@ -326,9 +323,6 @@ def _is_feasible(instance: Instance, point: Sequence[Fraction]) -> bool:
     arcs = exact_arcs(instance)
     within = all(limit is None or u <= limit for u, limit in zip(arcs.tasks(point), arcs.limits, strict=True))
     return within and all(x >= 0 for x in point) and all(load <= 1 for load in arcs.loads(point))
-
-
-# ---- samples --------------------------------------------------------------------------------------------------------
 
 
 def _drawn(assumed: Hypotheses, rng: np.random.Generator) -> dict[str, Any]:
