@@ -9,6 +9,16 @@ from typing import Any
 from fairalloc.models.instance import Instance
 
 
+def given(name: str, demands: Any, capacities: Any, **others: Any) -> "partial[Instance]":
+    """What makes an instance when it is first asked for."""
+    return partial(Instance, demands, capacities, name=name, **others)
+
+
+def tasks_in(text: str) -> tuple[Fraction, ...]:
+    """The tasks of each user, separated by spaces."""
+    return tuple(map(Fraction, text.split()))
+
+
 @dataclass(frozen=True)
 class Example:
     """One published instance, made by `given` when it is first asked for: `answers[mechanism]` are the exact tasks of each user.

@@ -3,21 +3,11 @@
 import numpy as np
 
 from fairalloc.models.arguments import Count, Seed, checked
+from fairalloc.models.examples.generators import GOOGLE_MIX
 from fairalloc.models.examples.traces import BITBRAINS_SERVERS, BITBRAINS_SPLIT
 from fairalloc.simulation.workload import Cluster
 
-TABLE1 = (
-    (6732, 0.5, 0.5),
-    (3863, 0.5, 0.25),
-    (1001, 0.5, 0.75),
-    (795, 1.0, 1.0),
-    (126, 0.25, 0.25),
-    (52, 0.5, 0.12),
-    (5, 0.5, 0.03),
-    (5, 0.5, 0.97),
-    (3, 1.0, 0.5),
-    (1, 0.5, 0.06),
-)
+TABLE1 = tuple((count, float(cpu), float(memory)) for count, cpu, memory in GOOGLE_MIX)
 """W Table 1 as printed: servers, CPUs and memory in units of the largest server."""
 
 CLASSES = ((8, 1.0, 1.0), (68, 0.5, 0.5), (33, 0.5, 0.25), (11, 0.5, 0.75))
