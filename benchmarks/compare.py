@@ -169,16 +169,23 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
     same = Path(before).resolve() == Path(now).resolve()
     (old, first, *left), (new, second, *rest) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
     busy = "; ".join(_busy(before, old, first) + left[0]), "; ".join(_busy(now, new, second) + rest[0])
-    sides = [metrics.grouped(rows, attrgetter("fingerprint", "mechanism", "method", "accuracy")) for rows in (first, second)]
+    sides = [_repeats(first), _repeats(second)]
     keys = [key for key in sides[1] if key in sides[0]]
     if not keys:
         raise BenchmarkError(f"{before} and {now} have no case, mechanism, method and accuracy in common")
     pairs = {key: _costs(sides[0][key], sides[1][key]) for key in keys}
-    by_case = tuple(_change((*key[1:], sides[1][key][0].case), [pairs[key]]) for key in keys)
+    by_case = tuple(_change((*key[1:4], sides[1][key][0].case), [pairs[key]]) for key in keys)
     methods = metrics.grouped(keys, lambda key: key[1:3])
     by_method = _decided([_change((*name, "", ""), [pairs[key] for key in own]) for name, own in methods.items()], threshold)
     unpaired = len(sides[0]) - len(keys), len(sides[1]) - len(keys)
     return Comparisons((str(before), str(now)), (old, new), float(threshold), by_method, by_case, unpaired, busy)
+
+
+def _repeats(records: Iterable[Record]) -> dict[tuple[str, str, str, str, int], list[Record]]:
+    """The repeats of each solve of step 2; of cases with the same instance and mechanism the first by name, the second, .."""
+    groups = metrics.grouped(records, attrgetter("fingerprint", "mechanism", "method", "accuracy"))
+    by_case = {key: sorted(metrics.grouped(rows, attrgetter("case")).items()) for key, rows in groups.items()}
+    return {(*key, k): rows for key, cases in by_case.items() for k, (_, rows) in enumerate(cases)}
 
 
 def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record], list[str]]:

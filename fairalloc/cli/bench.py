@@ -18,6 +18,7 @@ from fairalloc.cli.output import complain, emit, written
 from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.examples import traces
 from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, read_json
+from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
@@ -79,6 +80,8 @@ def _run(options: argparse.Namespace) -> int:
     name = suite if isinstance(suite, str) and not is_in_file(suite) else found.id
     records = options.records or Path("results") / f"{name}.sqlite"
     page = _beside(records)
+    if page.parent.is_dir():  # else it is made for the records
+        check_writable(page)
     setting = benchmarks.Setting(
         accuracies=tuple(options.accuracy or ()),
         memory_mb=options.memory_mb,
@@ -94,7 +97,7 @@ def _run(options: argparse.Namespace) -> int:
 def _suite(options: argparse.Namespace) -> Any:
     """A suite's name, or the suite of the instances in a folder or glob."""
     place = options.suite
-    if os.path.isdir(place):
+    if os.path.isdir(place) and place not in benchmarks.SUITES:
         files = sorted(Path(place).glob("*.json"))
     elif place.endswith(".json") and os.path.exists(place):
         files = [Path(place)]

@@ -15,25 +15,30 @@ from numpy.typing import NDArray
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import NotApplicable
+from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.transformations.own_time import own_time
 
 Indices: TypeAlias = NDArray[np.intp]
+
+MOST_ROWS = 10**7
 
 
 @checked
 def aggregate(instance: Instance) -> Instance:
     """The instance with identical server rows merged into one row whose `counts` is their sum."""
     keep, of = _classes(instance)
-    return _take(instance, keep, np.bincount(of, weights=instance.counts).astype(int))
+    counts = np.zeros(len(keep), dtype=np.int64)
+    np.add.at(counts, of, instance.counts)
+    return _take(instance, keep, counts)
 
 
 @checked
 def expand(instance: Instance) -> Instance:
     """The instance with every server as a row of its own, named s, s#2, s#3, .. after its class."""
-    counts = instance.counts
-    return _take(instance, np.repeat(np.arange(instance.K), counts), np.ones(counts.sum(), dtype=int))
+    counts, servers = instance.counts, sum(instance.counts.tolist())
+    require(servers <= MOST_ROWS, "the number of servers is", servers, f"at most {MOST_ROWS:,} can have rows of their own")
+    return _take(instance, np.repeat(np.arange(instance.K), counts), np.ones(servers, dtype=int))
 
 
 def aggregate_allocation(allocation: Allocation) -> Allocation:

@@ -238,3 +238,20 @@ def test_what_cannot_be_compared_is_one_sentence(tmp_path):
         with pytest.raises(InstanceError, match=says):
             compare(*files, **options)
     assert not (tmp_path / "none").exists()
+
+
+def test_two_cases_with_one_instance_and_mechanism_are_no_repeats_of_one_another(tmp_path):
+    before = [row([0.1, 0.1, 0.1], "fast", fingerprint="f"), row([1.0, 1.0, 1.0], "slow", fingerprint="f")]
+    now = [row([1.0, 1.0, 1.0], "slow", fingerprint="f"), row([0.2, 0.2, 0.2], "fast", fingerprint="f")]
+    found = compared(tmp_path, before, now)
+    ratios = {change.case: change.ratio for change in found.by_case}
+    assert ratios == pytest.approx({"fast": (0.2 + SHIFT) / (0.1 + SHIFT), "slow": 1.0})
+
+
+def test_a_page_that_cannot_be_written_is_told_before_the_first_solve_and_a_folder_hides_no_suite(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("layers", "r.html"):
+        (tmp_path / name).mkdir()
+    assert main(["bench", "run", "layers", "--records", "r.sqlite"]) == 2
+    assert "'r.html' cannot be written" in capsys.readouterr().err
+    assert not (tmp_path / "r.sqlite").exists()

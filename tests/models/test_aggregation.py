@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from profiles import drawn
 from strategies import allocations, instances
 
-from fairalloc.models import Allocation, Instance, NotApplicable
+from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable
 from fairalloc.models.examples.published import example
 from fairalloc.models.feasibility import infeasibility, overloads
 from fairalloc.models.files.jsonio import fingerprint
@@ -162,3 +162,11 @@ def test_rates_stay_rates():
         [[4]], [[1], [1]], rates=[[4, 1]], demands_on={(0, 1): [1]}
     )  # the same demands at 1/4 of the time and at all
     assert aggregate(apart).K == 2
+
+
+def test_more_servers_than_numbers_hold_or_rows_are_one_sentence():
+    many = Instance([[1]], [[1], [1]], counts=[2**53, 1])
+    with pytest.raises(InstanceError, match="count of server 's1' is 9007199254740993, but it must be an integer from 1 to"):
+        aggregate(many)
+    with pytest.raises(InstanceError, match="the number of servers is 9007199254740993, but at most 10,000,000 can"):
+        expand(many)
