@@ -1,19 +1,7 @@
-"""How accurate answers are: accuracy against time, and what approximations lose.
+"""How accurate answers are: accuracy against time, and what approximations lose; the report says what counts (page.py).
 
-Accuracy against time is how long each method takes to a residual of 1e-1, 1e-2, .. 1e-8, as computed from the instance. Of one
-mechanism, the methods that were asked for all of its cases are compared on these. On each case the time to a residual is the
-least, over the accuracies a method was asked for, at which our residual is at most that (metrics.py). What counts is the median
-over the cases; where no more than half of them get there, there is none.
-
-What approximations lose is told by the users' shares (of `nb` tasks) in parts of those of the reference answer (references.py).
-
-For each method of a mechanism that has an approximation among its solves
-
-    worst    the least part that a user has of its exact share, over the cases with a feasible answer
-    mean     the mean part, over users and then cases; above 1 where the approximation gives more to those who have more
-
-beside the median over cases of the processor seconds. Cases without a reference of an exact method count nowhere, nor do exact
-methods where they do not solve the case.
+Losses are told by the users' shares (of `nb` tasks) in parts of those of the reference answer (references.py). Cases without a
+reference of an exact method count nowhere, nor do exact methods where they do not solve the case.
 """
 
 from collections.abc import Iterable

@@ -1,12 +1,5 @@
 """The errors of the package: each is one sentence that names the thing, its value and the rule.
 
-| class | what is wrong |
-| --- | --- |
-| `InstanceError` | data: an instance, an allocation, a file or the value of an argument breaks a rule |
-| `UnknownName` | a name: there is no such mechanism, method, property, example, suite, statement, server, ... |
-| `NotInstalled` | the machine: a package or a solver is missing |
-| `NotApplicable` | the combination: a mechanism is not defined here, a method does not compute it, it has no such parameter |
-
 All are `FairallocError`s, which is a ValueError; the command line prints the sentence and ends with code 2.
 """
 

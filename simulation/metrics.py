@@ -1,15 +1,4 @@
-r"""What a simulation is judged by, from its log alone.
-
-| metric | of tasks (`TaskLog`) | of divisible tasks (`FluidLog`) |
-| --- | --- | --- |
-| `utilisation`: used part of each resource, by class of machines or of all | yes | yes |
-| `dominant_shares` of users | yes | yes |
-| `completion_times` of jobs, from arrival to the end of the last task | yes | yes |
-| `completion_ratios` of users: tasks (work) completed over submitted | yes | yes |
-| `delays_per_quantum` of jobs: completion time / work | yes | yes |
-| `waiting_times` of jobs, from arrival until something of it runs | yes | yes |
-| `slowdowns` of jobs: completion time / duration of a task | yes | yes |
-| `finish_time_fairness` of jobs: completion time / that of the job alone on its user's part | yes | yes |
+"""What a simulation is judged by, from its log alone, of tasks (`TaskLog`) or of divisible tasks (`FluidLog`).
 
 over_time.py has the share deficit against DRFH, fragmentation, and frames of all of them; study.py draws them.
 

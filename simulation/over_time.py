@@ -1,10 +1,5 @@
 """Metrics of simulations of tasks over time, and all metrics in frames of pandas.
 
-| at instants | what it is |
-| --- | --- |
-| `share_deficits` of users | the dominant share that DRFH would give each user now, less what its tasks take, if that is less |
-| `fragmentation` by class | part of what is free that stands where a task of the workload, drawn at random, has no room |
-
 `job_frame` has a row for each job, `time_frame` one for each interval. study.py draws both, by class for few classes.
 """
 

@@ -5,20 +5,7 @@ Whenever tasks or room appeared, until no waiting task has room on any machine:
 1. Of the users that have a waiting task with room, the one with the lowest priority goes first; of equal ones the lower number.
 2. Of its waiting tasks with room, one of the job that arrived first is started on the machine that the scheduler chooses.
 
-| id | priority | machine |
-| --- | --- | --- |
-| `best-fit-drfh` | global dominant share / weight | the least H(i, l) of (9) |
-| `first-fit-drfh` | the same | the first with room |
-| `two-choice-drfh` | the same | the lesser H(i, l) of two with room, drawn at random |
-| `slots` | slots / weight | the first with so many free slots |
-| `best-fit-ps-dsf` | the least virtual dominant share / weight on a machine with room (P 7) | the least H(i, l) of these |
-| `fifo` | the number of its next job, by arrival | the least H(i, l) |
-| `shortest-job-first` | tasks times duration of its next job | the least H(i, l) |
-| `least-attained-service` | the dominant share over time that its tasks have had / weight | the least H(i, l) |
-| `finish-time-fair` | minus the time its next job has waited, in times that it would run alone | the least H(i, l) |
-| `random` | a number drawn for its next job | one with room, drawn at random |
-
-The last five are baselines. No task is ever stopped: they differ by who starts first. Under `shortest-job-first` and `random` the
+Five are baselines. No task is ever stopped: they differ by who starts first. Under `shortest-job-first` and `random` the
 jobs of a user go by that order, too, and not as they arrived.
 
 A dominant share is that of all resources that a user's running tasks take together, as its tasks may demand different ones.

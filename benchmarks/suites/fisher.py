@@ -3,10 +3,8 @@
     published sizes: 100 buyers x 5,000 goods; 10,000 x 400; 100,000 x 1,000 where a buyer wants a fifth of the goods
     mechanism: nb, whose answer is the equilibrium (Eisenberg and Gale)
 
-Every answer is judged by this package's residual, its own answers too. That is a relative duality gap and feasibility computed
-from tasks and prices, and not what a solver says: runs of cuPDCS end as optimal that fail its own check. Its published tolerance
-is 1e-6, "mid"; "high" asks for 1e-8. A method that ran out of time or memory on a market is not asked on the larger ones. The
-largest needs more than the default limits: `fairalloc bench run fisher --time-limit 1h --memory 12288`.
+The published tolerance of cuPDCS is 1e-6, "mid"; "high" asks for 1e-8. The largest market needs more than the default limits:
+`fairalloc bench run fisher --time-limit 1h --memory 12288`.
 """
 
 from collections.abc import Iterator

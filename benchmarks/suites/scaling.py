@@ -1,10 +1,6 @@
 """The suite `scaling`: every method on growing instances of nine families, for what it costs and how that grows.
 
-    families: generic, heavy_tailed, tied, zero_demand, badly_scaled, racks, google_mix, sparse (1 %), identical
-    mechanisms: drfh, nb, ps-dsf, alpha-pf-vds with alpha 0.5, 1, 3, 20 and inf
-    sizes: 10^2, 10^3, 10^4, 10^5 and 10^6 arcs for all methods; of drfh and nb also 3 x 10^4, and 10^7 for those of this package
-
-A method that ran out of time or memory on a size of a family is not asked on the larger ones; its row says so.
+Sizes are 10^2, 10^3, 10^4, 10^5 and 10^6 arcs for all methods; of drfh and nb also 3 x 10^4, and 10^7 for those of this package.
 `fairalloc bench report results/scaling.sqlite --format markdown` has the growth of every method in every family.
 """
 

@@ -3,10 +3,8 @@
     sizes: 1,000 flows x 200 links; 10,000 x 1,000; 100,000 x 10,000, and smaller ones; up to 4 shortest paths a flow
     mechanisms: mmf, nb, lmmf
 
-Generator and seed are fixed: `generators.network` has graphs with the degrees of the Internet Topology Zoo, links of 10, 40 and
-100 Gb/s and demands of the gravity model, which are limits and weights: mmf is the largest concurrent flow. In the cases "equal"
-weights are 1, and demands that are met at other rates are levels of their own. A method that ran out of time or memory on a
-network is not asked on the larger ones.
+Demands are limits and weights (`generators.network`): mmf is the largest concurrent flow. In the cases "equal" weights are 1, and
+demands that are met at other rates are levels of their own.
 """
 
 from collections.abc import Iterator

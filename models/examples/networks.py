@@ -1,10 +1,8 @@
 """Wide-area networks for the family `network` of generators.py: a graph in the unit square, and the paths of flows through it.
 
-The graphs have the degrees of the Internet Topology Zoo (S. Knight et al., IEEE JSAC 29, 2011). Counted in 261 of its files, a
-network has 2.44 links at a node in the mean, and 2.39 in the median of those with 100 nodes or more; of the nodes of these 14 %
-have one link, 53 % two, 22 % three and 11 % more. The nodes are joined by the shortest tree, as fibre is laid, and by further
-links with the probability exp(-distance / (0.15 sqrt 2)) of B. M. Waxman (IEEE JSAC 6, 1988): of the nodes of ten graphs of
-500 edges 15 % have one link, 44 % two, 28 % three and 12 % more.
+The graphs have the degrees of the Internet Topology Zoo (S. Knight et al., IEEE JSAC 29, 2011). The nodes are joined by the
+shortest tree, as fibre is laid, and by further links with the probability exp(-distance / (0.15 sqrt 2)) of B. M. Waxman (IEEE
+JSAC 6, 1988).
 """
 
 from bisect import insort
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import Floats
 
 DEGREE = 2.4
-"""Links at a node in the mean."""
+"""Links at a node in the mean; counted in 261 files of the Zoo 2.44."""
 
 NEAR = 0.15 * np.sqrt(2.0)
 """Over this distance the probability of a further link falls to 1 / e."""

@@ -1,9 +1,4 @@
-"""An instance in two tables of CSV: one of users, one of servers, as spreadsheets and clusters write them.
-
-    nodes.csv                     vms.csv
-    server,cpu,memory,count       user,cpu,memory,weight,max_tasks,eligible
-    rack,12,2,3                   ann,0.2,1,2,,
-    box,2,12,                     bob,1,0.2,1,20,rack;box
+"""An instance in two tables of CSV: one of users, one of servers (docs/guides/instance.md has an example).
 
 1. The first column names the users or servers. The other columns of servers but "count" are the resources, in their order.
 2. Users have a column for every resource, and may have "weight", "max_tasks", "min_tasks", "eligible" (servers, by ";").

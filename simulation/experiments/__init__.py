@@ -1,9 +1,6 @@
 """Experiments of the papers: declared, seeded, resumable, with one figure and claims that are judged by one rule.
 
-papers/        the experiments, one file for those that share a system and a workload; measures/ what takes hours
-trial.py       what is measured once                experiment.py  claims, experiments, outcomes
-claims.py      the rule, with four outcomes         runner.py      trials in processes of their own, kept on record
-figures.py     bars, curves, bubbles                report.py      tables, a document, a page
+papers/ has the experiments, one file for those that share a system and a workload, and measures/ what takes hours.
 """
 
 from fairalloc.simulation.experiments.claims import Check, Judged

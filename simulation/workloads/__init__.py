@@ -1,11 +1,4 @@
-"""Workloads: real samples and what is generated in the place of what they lack, distributions as printed, official raw files.
-
-clusters.py   the machines of the papers
-google.py     Google 2011 and 2019: tasks for schedulers, quanta of jobs by 5-minute intervals, the official raw files
-bitbrains.py  Bitbrains VMs on the data centre of K Fig. 5, also from the original files
-alibaba.py    Alibaba GPU pods, placed by GPU type
-fitted.py     distributions through printed points
-"""
+"""Workloads: real samples and what is generated in the place of what they lack, distributions as printed, official raw files."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
