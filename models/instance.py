@@ -124,11 +124,15 @@ class Instance(InstanceData):
         data["_given"] = {key: validation.source_of(given[key]) for key in NOTHING_GIVEN}
         data["_given"]["demands_on"] = copy.deepcopy(dict(own))
         data["groups"] = read_groups(given["groups"], self.users if given["groups"] is not None else ())
-        self._check_totals()
+        with np.errstate(over="ignore"):
+            for r in np.flatnonzero(~np.isfinite(self.totals))[:1]:
+                what = f"the total capacity of {self.resources[r]!r}"
+                raise InstanceError(f"{what} is out of the range of floating point: change units")
         for n in np.flatnonzero(np.diff(self.allowed.indptr) == 0)[:1] if self.allowed is not None else ():
             what = "placement allows" if self.rates is None else "placement and rates allow"
             raise InstanceError(f"user {users[n]!r} has no eligible server: its {what} no server")
-        self._check_every_user_fits_somewhere()
+        for n in np.flatnonzero(np.diff(self.arcs.owner.indptr) == 0)[:1]:
+            raise InstanceError(f"user {self._users[n]!r} has no eligible server: no server it may use has all it demands")
 
     def __setattr__(self, key: str, value: Any) -> None:
         raise AttributeError(f"an Instance is read-only: use instance.replace({key}=...)")
@@ -181,16 +185,6 @@ class Instance(InstanceData):
         """For notebooks: the tables of models/overview.py, which the package of this module imports on demand."""
         text: str = modules[__package__].show(self)._repr_html_()
         return text
-
-    def _check_totals(self) -> None:
-        with np.errstate(over="ignore"):
-            for r in np.flatnonzero(~np.isfinite(self.totals))[:1]:
-                what = f"the total capacity of {self.resources[r]!r}"
-                raise InstanceError(f"{what} is out of the range of floating point: change units")
-
-    def _check_every_user_fits_somewhere(self) -> None:
-        for n in np.flatnonzero(np.diff(self.arcs.owner.indptr) == 0)[:1]:
-            raise InstanceError(f"user {self._users[n]!r} has no eligible server: no server it may use has all it demands")
 
     @named
     def replace(self, **changes: Any) -> "Instance":

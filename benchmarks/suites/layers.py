@@ -5,13 +5,12 @@ from functools import partial
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models.examples import generators
 
-_SIZES = ((100, 10, 2), (300, 100, 4))
-
 SUITE = Suite(
     id="layers",
     title="the same program written directly, in CVXPY and in Pyomo",
     cases=tuple(
-        SuiteCase(f"drfh-{'x'.join(map(str, size))}", "drfh", partial(generators.generic, *size, seed=0)) for size in _SIZES
+        SuiteCase(f"drfh-{'x'.join(map(str, size))}", "drfh", partial(generators.generic, *size, seed=0))
+        for size in ((100, 10, 2), (300, 100, 4))
     ),
     methods=("highs", "cvxpy:highs", "pyomo:highs"),
 )
