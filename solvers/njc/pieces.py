@@ -13,16 +13,14 @@ Over  P_I:  sum_i x_i r_ij = 1 (j in I),  sum_i x_i r_ij <= 1,  l_i <= x_i <= 1,
     closest                     base = the wish moved into [l, 1],  a column up and one down for each user, each costs 1, or
                                 where differences are relative 1 / wish
 
-The rational simplex method (solvers/exact/simplex.py) knows rows <= only. An equation is therefore a row whose slack variable
-costs a penalty. If the slack is positive at the optimum, P_I has no point, or the penalty was too small; so the next penalty is
-tried before the piece is given up.
+The rational simplex method knows rows <= only, so bounds are rows, and an equation is a row whose slack variable costs a penalty.
+If the slack is positive at the optimum, P_I has no point.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,12 +29,12 @@ from fairalloc.formulations.lexicographic.linear_program import LP
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.highs_session import solved_lp
+from fairalloc.solvers.backends.highs_session import basic_columns, solved_lp
 from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
 
-PENALTIES = (10**6, 10**18)
-"""Costs of the slack of an equation, tried in this order before a piece is given up; objectives are of order one."""
+PENALTY = Fraction(10**18)
+"""The cost of the slack of an equation; objectives are of order one."""
 
 
 @dataclass(frozen=True)
@@ -78,22 +76,23 @@ class PieceProgram:
 
     @cached_property
     def entries(self) -> list[dict[int, Fraction]]:
-        """For each column {row: entry}; rows are the loads and, for "min", t - x_i <= 0."""
-        least = self.objective == "min"
-        rows = self.d.R
-        result = []
-        for column in self.columns:
+        """For each column {row: entry}; rows are the loads, for "min" t - x_i <= 0, and the upper bounds."""
+        one, bounds = Fraction(1), len(self.sides) - len(self.columns)
+        result: list[dict[int, Fraction]] = [{bounds + k: one} for k in range(len(self.columns))]
+        for column, entry in zip(self.columns, result, strict=True):
             if column.user is None:
-                result.append({rows + i: Fraction(1) for i in range(len(self.low))})
+                entry.update((self.d.R + i, one) for i in range(len(self.low)))
                 continue
-            here = {j: column.sign * r for j, r in self.d.parts[column.user].items()}
-            result.append(here | ({rows + column.user: Fraction(-1)} if least else {}))
+            entry.update((j, column.sign * r) for j, r in self.d.parts[column.user].items())
+            if self.objective == "min":
+                entry[self.d.R + column.user] = -one
         return result
 
     @cached_property
     def sides(self) -> list[Fraction]:
         """What is left of each row at z = 0."""
-        return [1 - load for load in self.d.loads(self.base)] + (list(self.base) if self.objective == "min" else [])
+        rooms = [1 - load for load in self.d.loads(self.base)]
+        return [*rooms, *(self.base if self.objective == "min" else ()), *(column.upper for column in self.columns)]
 
     @cached_property
     def violates_bounds(self) -> bool:
@@ -111,76 +110,58 @@ class PieceProgram:
         """The best x of the piece, exactly, or None."""
         if self.violates_bounds or self._solved[0] is None:
             return None
-        for penalty in PENALTIES:
-            solution, _ = optimal_basic_solution(self._program(Fraction(penalty)), self._solved[0], limits)
-            if self._full(solution):
-                return self._point(solution)
-        return None
+        return self._point(optimal_basic_solution(self._program, self._solved[0], limits)[0])
 
     def any_point(self, limits: Limits) -> Rationals | None:
         """The x of HiGHS' own basis where that is in the piece exactly, else the best: enough where nothing is to be optimal."""
         if self.violates_bounds or self._solved[0] is None:
             return None
-        solution = BasicSolution(self._program(Fraction(PENALTIES[0])), self._solved[0])
+        solution = BasicSolution(self._program, self._solved[0])
         try:
-            return self._point(solution) if solution.leaving is None and self._full(solution) else self.best_point(limits)
+            return (self._point(solution) if solution.leaving is None else None) or self.best_point(limits)
         except ZeroDivisionError:  # HiGHS' basis is singular in exact arithmetic
             return None
 
-    def _full(self, solution: BasicSolution) -> bool:
-        return not any(solution.values.get(len(self.columns) + j, 0) for j in self.equal)
-
-    def _point(self, solution: BasicSolution) -> Rationals:
+    def _point(self, solution: BasicSolution) -> Rationals | None:
+        """Its x, None where an equation has a slack."""
+        if any(solution.values.get(len(self.columns) + j, 0) for j in self.equal):
+            return None
         x = list(self.base)
         for k, column in enumerate(self.columns):
             if column.user is not None:
                 x[column.user] += column.sign * as_fraction(solution.values.get(k, 0))
         return tuple(x)
 
-    def _program(self, penalty: Fraction) -> RationalProgram:
-        """Columns, slacks of the rows, slacks of the upper bounds."""
-        first = len(self.sides)
-        columns = [entry | {first + k: Fraction(1)} for k, entry in enumerate(self.entries)]
-        sides = [*self.sides, *(column.upper for column in self.columns)]
-        program = RationalProgram.of_rows([column.cost for column in self.columns], columns, sides)
+    @cached_property
+    def _program(self) -> RationalProgram:
+        program = RationalProgram.of_rows([column.cost for column in self.columns], self.entries, self.sides)
         cost = list(program.cost)
         for j in self.equal:
-            cost[len(columns) + j] = as_flint(-penalty)
+            cost[len(self.columns) + j] = as_flint(-PENALTY)
         return replace(program, cost=tuple(cost))
 
     @cached_property
     def _solved(self) -> tuple[list[int] | None, float]:
         """HiGHS' basis as columns of `_program`, and its value."""
-        scale = self._scale
-        sides = as_floats(self.sides)
+        scale, sides, cost = self._scale, as_floats(self.sides), as_floats([column.cost for column in self.columns])
         lower = np.where(np.isin(np.arange(len(sides)), list(self.equal)), sides, -np.inf)
         rows, places, data = zip(*((row, k, v) for k, entry in enumerate(self.entries) for row, v in entry.items()), strict=True)
-        matrix = sp.csc_array((as_floats(data), (rows, places)), shape=(len(sides), len(self.columns)))
-        most, cost = as_floats([column.upper for column in self.columns]), as_floats([column.cost for column in self.columns])
-        highs = solved_lp(LP(cost, matrix, lower * scale, sides * scale, most * scale), presolve="off")
+        matrix = sp.csc_array((as_floats(data), (rows, places)), shape=(len(sides), len(cost)))
+        lp = LP(cost, matrix, lower * scale, sides * scale, np.full(len(cost), np.inf))
+        highs = solved_lp(lp, presolve="off")
         if highs.getModelStatus().name != "kOptimal":
             return None, -np.inf
         if self.objective == "closest":
             offset = -float(sum(abs(w - b) for w, b in zip(self.wish, self.base, strict=True)))
         else:
             offset = sum((float(c.cost) * float(self.base[c.user]) for c in self.columns if c.user is not None), 0.0)
-        return self._basis(highs.getBasis()), offset + highs.getInfo().objective_function_value / scale
+        return basic_columns(highs), offset + highs.getInfo().objective_function_value / scale
 
     @property
     def _scale(self) -> float:
         """Near an exact answer all differences are tiny: in units of the largest HiGHS sees them."""
         missing = max((abs(float(self.sides[j])) for j in self.equal), default=0.0)
         return 1.0 / missing if self.objective == "closest" and 0.0 < missing < 1.0 else 1.0
-
-    def _basis(self, basis: Any) -> list[int]:
-        """A variable at its upper bound is basic, with the slack of that bound at 0."""
-        from highspy import HighsBasisStatus as Status
-
-        first, count = len(self.columns), len(self.sides)
-        inside = [k for k, s in enumerate(basis.col_status) if s in (Status.kBasic, Status.kUpper)]
-        loose = [first + row for row, s in enumerate(basis.row_status) if s == Status.kBasic]
-        slack = [first + count + k for k, s in enumerate(basis.col_status) if s != Status.kUpper]
-        return inside + loose + slack
 
 
 def linear_coefficients(d: Requests, objective: str | None) -> Rationals:
