@@ -228,17 +228,19 @@ class NoJustifiedComplaints(Mechanism):
         """(N,) target_i / q_i, or nothing where there is no target."""
         return () if self.target is None else tuple(t / q for t, q in zip(self.target, d.unit, strict=True))
 
-    def in_requests(self, d: "Requests") -> "NoJustifiedComplaints":
-        """The same mechanism on `canonical(instance)`."""
-        return NoJustifiedComplaints(self.objective, self.wish(d) or None)
-
-    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
-        """D's own form, without rounding: capacities 1, demands r_ij, limits 1, weights e_i."""
+    def in_requests(self, instance: Instance) -> "tuple[NoJustifiedComplaints, Instance]":
+        """The same in D's own form, without rounding: capacities 1, demands r_ij, limits 1, weights e_i, and so the target."""
         d = requests(instance)
         demands = [[part.get(j, Fraction(0)) for j in range(d.R)] for part in d.parts]
         ones, limits = [[Fraction(1)] * d.R], [Fraction(1)] * instance.N
         scaled = instance.replace(demands=demands, capacities=ones, max_tasks=limits, weights=d.entitlement)
-        return scaled, np.array(d.unit, dtype=float)
+        return NoJustifiedComplaints(self.objective, self.wish(d) or None), scaled
+
+    def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
+        """D's own form, but the instance itself where there is a target, which is in its tasks."""
+        if self.target is not None:
+            return super().canonical(instance)
+        return self.in_requests(instance)[1], np.array(requests(instance).unit, dtype=float)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """`utilisation`, `sum` and `min` as above, and for "closest" the `distance`."""

@@ -15,7 +15,6 @@ from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.njc import ode
-from fairalloc.solvers.njc.pieces import as_floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +78,7 @@ def solution_set(
     """
     home = NoJustifiedComplaints().domain(instance)
     ax, d = _space(home, ax), requests(home)
-    unit = as_floats(d.unit)
+    unit = np.array(d.unit, float)
     handles, names = [_region(ax, feasible_vertices(home) / unit)], ["feasible"]
     shown_levels = [(_level_curve if home.N == 2 else _level_surface)(ax, d, level) for level in levels]
     if shown_levels:
@@ -93,7 +92,7 @@ def solution_set(
     names += [handle.get_label() for handle in handles[len(names) :]]
     for entitlement in entitlements:
         for point in all_answers(home.replace(weights=entitlement), "njc").vertices:
-            ax.plot(*np.array([[0.0] * home.N, as_floats(point) / unit]).T, color="0.6", linewidth=1, marker=".")
+            ax.plot(*np.array([[0.0] * home.N, np.array(point, float) / unit]).T, color="0.6", linewidth=1, marker=".")
     _coordinates(ax, [f"granted to {user}" for user in home.users], np.ones(home.N))
     style.legend(ax, handles, names)
     return ax
@@ -204,7 +203,7 @@ def _solutions(ax: Any, home: Instance, d: Requests) -> Any:
     look = {"color": "k", "linewidth": 3, "marker": "o", "markersize": 5, "zorder": 4, "label": "no justified complaints"}
     handles = []
     for piece in all_answers(home, "njc").pieces:
-        points = np.array([as_floats(vertex) for vertex in piece.vertices]) / as_floats(d.unit)
+        points = np.array(piece.vertices, float) / np.array(d.unit, float)
         outline = _around(points) if piece.dimension == 2 else points
         handles += ax.plot(*np.vstack([outline, outline[:1]]).T, **look)
     return handles[0]

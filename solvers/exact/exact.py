@@ -17,7 +17,7 @@ solves the linear equations that follow.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -56,6 +56,10 @@ class ExactSolution:
         return [self.proof.prices] if isinstance(self.proof, ExactProgram) else [part.prices for part in self.proof]
 
 
+ExactOptimum: TypeAlias = tuple[Rationals, Fraction, Rationals, Rationals, Rationals]
+"""The tasks (A,), the largest value, and the dual values: prices (K R,), those of the rows between, those of the limits (N,)."""
+
+
 class ExactSession(HighsSession):
     """HiGHS in canonical units for the bases, rationals in the units of the user for the numbers."""
 
@@ -81,29 +85,26 @@ class ExactSession(HighsSession):
     def _utilitarian(self) -> ExactSolution:
         weights = self.exact.weights
         floors = {n: floor for n, floor in enumerate(self.exact.min_tasks) if floor}
-        solution = self._optimum([({n: Fraction(1)}, floor) for n, floor in floors.items()], (), None, weights)
-        prices, forced, limits = self._duals(solution)
-        value = sum((w * u for w, u in zip(weights, self.arcs.tasks(self._x(solution)), strict=True)), Fraction(0))
+        middle = [({n: Fraction(1)}, floor) for n, floor in floors.items()]
+        x, value, prices, forced, limits = self._optimum(middle, (), None, weights)
         of = dict(zip(floors, forced, strict=True))
         worth = tuple(w + of.get(n, 0) for n, w in enumerate(weights))
-        return ExactSolution(self._x(solution), ExactProgram(value, prices, worth, limits))
+        return ExactSolution(x, ExactProgram(value, prices, worth, limits))
 
     def _max_min(self, rate: Rationals) -> ExactSolution:
-        solution = self._round(rate, [None] * len(rate))
-        prices, dual, limits = self._duals(solution)
+        x, level, prices, dual, limits = self._round(rate, [None] * len(rate))
         worth = tuple(f * r for f, r in zip(dual, rate, strict=True))
-        return ExactSolution(self._x(solution), ExactProgram(self._level(solution), prices, worth, limits))
+        return ExactSolution(x, ExactProgram(level, prices, worth, limits))
 
     def _leximin(self, rate: Rationals) -> ExactSolution:
         levels: list[Fraction | None] = [None] * len(rate)
         rounds = []
         while None in levels:
-            solution = self._round(rate, levels)
-            tasks, prices = self.arcs.tasks(self._x(solution)), self._duals(solution)[0]
-            rounds.append(self._fixed(self._level(solution), tasks, prices, rate, levels))
+            x, level, prices, *_ = self._round(rate, levels)
+            rounds.append(self._fixed(level, self.arcs.tasks(x), prices, rate, levels))
             for n in rounds[-1].users:
-                levels[n] = rounds[-1].level
-        return ExactSolution(self._x(solution), tuple(rounds))
+                levels[n] = level
+        return ExactSolution(x, tuple(rounds))
 
     def _filled(self, rate: Rationals) -> ExactSolution:
         """The same where no user has a choice of arcs: all rise until a row that they need is full, or all their tasks run."""
@@ -138,18 +139,15 @@ class ExactSession(HighsSession):
             active, kept = np.flatnonzero(now.active).tolist(), [k for k in nodes if floors[k] > 0]
             middle = [*((counted[k], floors[k]) for k in kept), *((counted[k], base[k]) for k in active)]
             now = replace(now, floor=np.array(floors, dtype=float))
-            solution = self._optimum(middle, range(len(kept), len(middle)), now)
-            prices, dual, limits = self._duals(solution)
-            kept_dual, rising = (
-                dict(zip(*pair, strict=True)) for pair in ((kept, dual[: len(kept)]), (active, dual[len(kept) :]))
-            )
-            of_nodes = (tuple(of.get(k, Fraction(0)) for k in nodes) for of in (rising, kept_dual))
-            fixed, level = tuple(k for k in active if rising[k]), self._level(solution)
+            x, level, prices, dual, limits = self._optimum(middle, range(len(kept), len(middle)), now)
+            held, rising = dict(zip(kept, dual[: len(kept)], strict=True)), dict(zip(active, dual[len(kept) :], strict=True))
+            of_nodes = (tuple(of.get(k, Fraction(0)) for k in nodes) for of in (rising, held))
+            fixed = tuple(k for k in active if rising[k])
             rounds.append(ExactNestedRound(level, fixed, prices, limits, *of_nodes))
             for k in fixed:
                 floors[k] = base[k] + level
             now = now.after(Tree.of(self.instance), np.isin(nodes, fixed), np.array(floors, dtype=float))
-        return ExactSolution(self._x(solution), tuple(rounds))
+        return ExactSolution(x, tuple(rounds))
 
     def _fixed(
         self, level: Fraction, tasks: Rationals, prices: Sequence[Fraction], rate: Rationals, levels: Sequence[Fraction | None]
@@ -162,17 +160,14 @@ class ExactSession(HighsSession):
         users = tuple(n for n in at_level if scale * worth[n] or tasks[n] == self.arcs.limits[n])
         return ExactRound(level, users, tuple(scale * p for p in prices), tuple(scale * y for y in worth))
 
-    def _round(self, rate: Rationals, levels: Sequence[Fraction | None]) -> BasicSolution:
-        """The optimal basic solution of the round in which the users without a level are active."""
-        active = [n for n, level in enumerate(levels) if level is None]
-        middle = [({n: r}, level or Fraction(0)) for n, (r, level) in enumerate(zip(rate, levels, strict=True))]
-        return self._optimum(middle, active, self._rounded(rate, levels))
-
-    def _rounded(self, rate: Rationals, levels: Sequence[Fraction | None]) -> Round:
+    def _round(self, rate: Rationals, levels: Sequence[Fraction | None]) -> ExactOptimum:
+        """That of the round in which the users without a level are active."""
         assert isinstance(self.mechanism, Leximin)
         scale = self.mechanism.rate(self.instance)[0] / (float(rate[0]) * self.unit[0])
-        level = np.array([float(level or 0) * scale for level in levels])
-        return replace(Round.first(self.instance), active=np.array([level is None for level in levels]), level=level)
+        active, known = np.array([level is None for level in levels]), [level or Fraction(0) for level in levels]
+        now = replace(Round.first(self.instance), active=active, level=np.array(known, float) * scale)
+        middle = [({n: r}, level) for n, (r, level) in enumerate(zip(rate, known, strict=True))]
+        return self._optimum(middle, np.flatnonzero(active).tolist(), now)
 
     def _optimum(
         self,
@@ -180,8 +175,8 @@ class ExactSession(HighsSession):
         rising: Iterable[int],
         now: Any,
         weights: Rationals | None = None,
-    ) -> BasicSolution:
-        """The optimal basic solution of the round `now`, whose rows are capacities, those of `middle`, limits.
+    ) -> ExactOptimum:
+        """Of the program of the round `now`, whose rows are capacities, those of `middle`, limits.
 
         A row ({user: part}, least) says that the parts of tasks add up to at least `least`, and t more in the rows `rising`. The
         maximum is that of t, which is the last column, or of the tasks by weights (N,).
@@ -202,7 +197,12 @@ class ExactSession(HighsSession):
             limits = [limit for limit in arcs.limits if limit is not None]
             sides = [*[Fraction(1)] * first, *(-least for _, least in middle), *limits]
             program = RationalProgram.of_rows(cost, columns, sides)
-        return self._basic_solution(program, now)
+        solution = self._basic_solution(program, now)
+        x = tuple(as_fraction(solution.values.get(a, 0)) for a in range(len(arcs.user)))
+        value = as_fraction(sum(program.cost[k] * v for k, v in solution.values.items()))
+        dual, last = tuple(map(as_fraction, solution.dual_values)), first + len(middle)
+        of = dict(zip(self.limited, dual[last:], strict=True))
+        return x, value, dual[:first], dual[first:last], tuple(of.get(n, Fraction(0)) for n in range(len(arcs.limits)))
 
     def _basic_solution(self, program: RationalProgram, now: Any) -> BasicSolution:
         """The optimal one, from the basis that HiGHS has for this round."""
@@ -212,27 +212,15 @@ class ExactSession(HighsSession):
                 solution, pivots = optimal_basic_solution(program, basic_columns(self.highs), self.limits)
         except (RuntimeError, Stopped):  # numbers too far apart for floating point
             _ = self.limits.left  # raises when there is no time
-            if self.limits.own(ExactOptions).from_slacks < self.original.A:
+            options = self.limits.own(ExactOptions)
+            if options.from_slacks < self.original.A:
                 raise
-            options = self.limits.own(ExactOptions)  # all others may have to enter, some more than once
-            limits = replace(self.limits, options=replace(options, max_pivots=max(options.max_pivots, 20 * len(program.columns))))
+            most = max(options.max_pivots, 20 * len(program.columns))  # all others may have to enter, some more than once
+            limits = replace(self.limits, options=replace(options, max_pivots=most))
             with self.phase("solve"):
                 solution, pivots = optimal_basic_solution(program, program.slacks, limits)
         self.count(pivots)
         return solution
-
-    def _x(self, solution: BasicSolution) -> Rationals:
-        return tuple(as_fraction(solution.values.get(a, 0)) for a in range(len(self.arcs.user)))
-
-    def _level(self, solution: BasicSolution) -> Fraction:
-        return as_fraction(solution.values.get(len(self.arcs.user), 0))
-
-    def _duals(self, solution: BasicSolution) -> tuple[Rationals, Rationals, Rationals]:
-        """(K R,) prices of the capacities, those of the rows between, and (N,) of the limits."""
-        dual = tuple(map(as_fraction, solution.dual_values))
-        first, last = self.arcs.rows, len(dual) - len(self.limited)
-        of = dict(zip(self.limited, dual[last:], strict=True))
-        return dual[:first], dual[first:last], tuple(of.get(n, Fraction(0)) for n in range(len(self.arcs.limits)))
 
 
 def without_floors(mechanism: Mechanism) -> Mechanism:

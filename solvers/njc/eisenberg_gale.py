@@ -10,6 +10,7 @@ The exact optimum is in P_I but has no rational coordinates in general; the answ
 an exact NJC allocation.
 """
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -22,8 +23,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.exact.simplex import SimplexOptions
-from fairalloc.solvers.method import UNFOUNDED, Answer, Limits, Method, Session, Stopped
-from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
+from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
+from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 
 NEAR = 1e-3
 """The largest distance of the exact answer from the floating-point one, in fractions of a request."""
@@ -49,23 +50,16 @@ class ExactNjcMethod(Method):
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """An exact allocation, or the floating-point one and why no exact one was found next to it."""
         assert isinstance(mechanism, NoJustifiedComplaints)
-        d, in_requests = requests(instance), mechanism.canonical(instance)[0]
-        session = self.open(mechanism.in_requests(d), in_requests, limits)
-        termination, message, exact, prices = "optimal", "", None, None
-        try:
-            exact, prices = self.find(mechanism, d, session)
-        except Stopped as stop:
-            termination, message = stop.termination, str(stop)
-            if termination == "infeasible":
-                termination, message = "inaccurate", UNFOUNDED
-        except KeyboardInterrupt:
-            if not len(session.x):
-                raise
-            termination, message = "interrupted", "interrupted: this is the point so far"
-        x = session.x if exact is None else as_floats(exact)
-        tasks = x * as_floats(d.unit) if len(x) else np.full(instance.N, np.nan)
-        session.x_exact = None if exact is None else d.tasks(exact)
-        return session.as_answer(tasks, prices, termination, message or session.message)
+        d, answer = requests(instance), super().run(*mechanism.in_requests(instance), limits)
+        exact = None if answer.x_exact is None else d.tasks(answer.x_exact)
+        return replace(answer, x=answer.x * np.array(d.unit, float), x_exact=exact)
+
+    def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
+        """In fractions of full requests."""
+        assert isinstance(mechanism, NoJustifiedComplaints)
+        session.x_exact, prices = self.find(mechanism, requests(session.instance), session)
+        session.inaccurate = False  # whatever its solver said
+        return np.array(session.x_exact, float), prices
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
         """The exact x (N,) in fractions of full requests, and prices (K, R) if there are any; Stopped where none was found."""

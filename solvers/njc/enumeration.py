@@ -26,7 +26,7 @@ from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
-from fairalloc.solvers.njc.pieces import PieceProgram, as_floats, value
+from fairalloc.solvers.njc.pieces import PieceProgram, value
 
 PRUNING = 1e-7
 """A set is pruned where its bound is worse by more, in units of the objective; HiGHS' bounds are rounded."""
@@ -57,7 +57,7 @@ def enumerate_pieces(
             piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), objective, wish)  # 3
             if piece.bound() > best - PRUNING and (x := piece.best_point(limits)) is not None:
                 yield bottlenecks, x
-                best = max(best, float(value(mechanism, d, wish, x))) if objective else best
+                best = max(best, float(value(objective, d, wish, x))) if objective else best
                 here.add(bottlenecks)
             elif PieceProgram(d, bottlenecks, least, objective, wish).bound() > best - PRUNING:  # 4
                 here.add(bottlenecks)
@@ -76,9 +76,10 @@ class Enumeration(ExactNjcMethod):
         wish, best = mechanism.wish(d), None
         with session.phase("solve"):
             for bottlenecks, x in enumerate_pieces(mechanism, d, wish, session.limits, session):
-                session.note(bottlenecks=sorted(bottlenecks), objective=float(value(mechanism, d, wish, x)))
-                if best is None or value(mechanism, d, wish, x) > value(mechanism, d, wish, best):
-                    best, session.x = x, as_floats(x)
+                worth = value(mechanism.objective, d, wish, x)
+                session.note(bottlenecks=sorted(bottlenecks), objective=float(worth))
+                if best is None or worth > value(mechanism.objective, d, wish, best):
+                    best, session.x = x, np.array(x, float)
                 if mechanism.objective is None:
                     break
         if best is None:

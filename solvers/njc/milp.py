@@ -19,7 +19,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.method import Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
-from fairalloc.solvers.njc.pieces import PieceProgram, as_floats
+from fairalloc.solvers.njc.pieces import PieceProgram
 
 GAP = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.0, "threads": 1}
 
@@ -56,7 +56,7 @@ class Milp(ExactNjcMethod):
             x = piece.best_point(session.limits)  # 2
         if x is None or not d.fair(x):  # 3
             raise Stopped("inaccurate", "the bottlenecks that HiGHS found do not hold exactly")
-        session.x = as_floats(x)
+        session.x = np.array(x, float)
         return x, None
 
 

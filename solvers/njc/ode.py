@@ -31,7 +31,7 @@ from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Session, Stopped
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
-from fairalloc.solvers.njc.pieces import as_floats, bottleneck_candidates, exact_point_near
+from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 
 FLOOR = 1e-11
 """The least slack that is worth computing with: it is a difference of numbers of order one."""
@@ -59,7 +59,7 @@ class TrajectoryEquations:
     """The right-hand side and the events."""
 
     def __init__(self, d: Requests, limits: Limits, weighting: Floats | None = None) -> None:
-        self.r, self.e, self.limits = d.matrix(), as_floats(d.entitlement), limits
+        self.r, self.e, self.limits = d.matrix(), np.array(d.entitlement, float), limits
         self.w = np.ones(d.R + len(self.e)) if weighting is None else weighting
 
     def slack(self, x: Floats) -> Floats:

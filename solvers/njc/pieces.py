@@ -17,7 +17,7 @@ The rational simplex method knows rows <= only, so bounds are rows, and an equat
 If the slack is positive at the optimum, P_I has no point.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.linear_program import LP
-from fairalloc.formulations.njc import NoJustifiedComplaints, Requests
+from fairalloc.formulations.njc import Requests
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs_session import basic_columns, solved_lp
@@ -112,16 +112,6 @@ class PieceProgram:
             return None
         return self._point(optimal_basic_solution(self._program, self._solved[0], limits)[0])
 
-    def any_point(self, limits: Limits) -> Rationals | None:
-        """The x of HiGHS' own basis where that is in the piece exactly, else the best: enough where nothing is to be optimal."""
-        if self.violates_bounds or self._solved[0] is None:
-            return None
-        solution = BasicSolution(self._program, self._solved[0])
-        try:
-            return (self._point(solution) if solution.leaving is None else None) or self.best_point(limits)
-        except ZeroDivisionError:  # HiGHS' basis is singular in exact arithmetic
-            return None
-
     def _point(self, solution: BasicSolution) -> Rationals | None:
         """Its x, None where an equation has a slack."""
         if any(solution.values.get(len(self.columns) + j, 0) for j in self.equal):
@@ -143,19 +133,15 @@ class PieceProgram:
     @cached_property
     def _solved(self) -> tuple[list[int] | None, float]:
         """HiGHS' basis as columns of `_program`, and its value."""
-        scale, sides, cost = self._scale, as_floats(self.sides), as_floats([column.cost for column in self.columns])
+        scale, sides, cost = self._scale, np.array(self.sides, float), np.array([column.cost for column in self.columns], float)
         lower = np.where(np.isin(np.arange(len(sides)), list(self.equal)), sides, -np.inf)
         rows, places, data = zip(*((row, k, v) for k, entry in enumerate(self.entries) for row, v in entry.items()), strict=True)
-        matrix = sp.csc_array((as_floats(data), (rows, places)), shape=(len(sides), len(cost)))
-        lp = LP(cost, matrix, lower * scale, sides * scale, np.full(len(cost), np.inf))
-        highs = solved_lp(lp, presolve="off")
+        matrix = sp.csc_array((np.array(data, float), (rows, places)), shape=(len(sides), len(cost)))
+        highs = solved_lp(LP(cost, matrix, lower * scale, sides * scale, np.full(len(cost), np.inf)), presolve="off")
         if highs.getModelStatus().name != "kOptimal":
             return None, -np.inf
-        if self.objective == "closest":
-            offset = -float(sum(abs(w - b) for w, b in zip(self.wish, self.base, strict=True)))
-        else:
-            offset = sum((float(c.cost) * float(self.base[c.user]) for c in self.columns if c.user is not None), 0.0)
-        return basic_columns(highs), offset + highs.getInfo().objective_function_value / scale
+        offset = 0 if self.objective == "min" else value(self.objective, self.d, self.wish, self.base)
+        return basic_columns(highs), float(offset) + highs.getInfo().objective_function_value / scale
 
     @property
     def _scale(self) -> float:
@@ -171,13 +157,13 @@ def linear_coefficients(d: Requests, objective: str | None) -> Rationals:
     return (Fraction(1 if objective == "sum" else 0),) * len(d.parts)
 
 
-def value(mechanism: NoJustifiedComplaints, d: Requests, wish: Rationals, x: Rationals) -> Fraction:
+def value(objective: str | None, d: Requests, wish: Rationals, x: Rationals) -> Fraction:
     """The objective at x (N,); for "closest" with the target `wish` (N,), both in fractions of full requests."""
-    if mechanism.objective == "min":
+    if objective == "min":
         return min(x)
-    if mechanism.objective == "closest":
+    if objective == "closest":
         return -sum((abs(a - b) for a, b in zip(x, wish, strict=True)), Fraction(0))
-    return sum((a * b for a, b in zip(x, linear_coefficients(d, mechanism.objective), strict=True)), Fraction(0))
+    return sum((a * b for a, b in zip(x, linear_coefficients(d, objective), strict=True)), Fraction(0))
 
 
 # ---- from a point in floating point -----------------------------------------------------------------------------------
@@ -199,7 +185,7 @@ def exact_point_near(
     wish = tuple(_rounded(v) for v in x.tolist())
     for bottlenecks in dict.fromkeys(candidates):
         piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish, relative=True)
-        found = piece.any_point(limits) if -piece.bound() <= near * len(wish) else None
+        found = piece.best_point(limits) if -piece.bound() <= near * len(wish) else None
         if found is not None and far_apart(found, x) <= near and d.fair(found):
             return found, bottlenecks
     return None
@@ -216,8 +202,3 @@ def _rounded(value: float) -> Fraction:
     value = min(max(value, 0.0), 1.0)
     short = Fraction(value).limit_denominator(1000)
     return short if abs(float(short) - value) <= 1e-9 * value else Fraction(f"{value:.12g}")
-
-
-def as_floats(values: Sequence[Fraction]) -> Floats:
-    """The nearest floats."""
-    return np.array([float(v) for v in values])

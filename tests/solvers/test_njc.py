@@ -312,6 +312,15 @@ def test_the_other_objectives_agree(objective):
         assert objective != "sum" or values[0] == solution_set(instance, "njc").best("sum").value
 
 
+@pytest.mark.parametrize("method", ["cvxpy:highs", "pyomo:highs"])
+def test_a_target_is_in_the_tasks_of_the_instance(method):
+    """Requests are 4, 6 and 3 tasks; in other units the target would be another."""
+    instance = Instance([[1, 2], [2, 1], [3, 1]], [[9, 10]], max_tasks=[4, 6, 3])
+    for target in ([1, 1, 1], [4, "1/2", 1]):
+        one, best = (solve(instance, "njc", m, objective="closest", target=target) for m in (method, "njc-enumeration"))
+        assert one.values["distance"] == pytest.approx(best.values["distance"], abs=SHARES)
+
+
 @pytest.mark.parametrize("seed", range(3000, 3030))
 def test_pruning_loses_nothing(seed):
     """All sets with a point, against the vertices of every one of the 2^R polytopes."""
