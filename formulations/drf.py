@@ -4,7 +4,7 @@ All servers count as one with capacities c_r = sum_i c_ir. The dominant share of
 
     no s_n / phi_n can be raised, within sum_n x_n d_nr <= c_r, without lowering an s_m / phi_m <= s_n / phi_n   (K Def 1)
 
-The pool need not exist: on the servers of W Fig. 1 the DRF tasks of the pool cannot be run. DRFH keeps the servers apart.
+The pool need not exist; drfh keeps the servers apart.
 """
 
 from fairalloc.formulations.lexicographic.rule import Leximin

@@ -2,10 +2,9 @@ r"""Per-server DRF: DRF on each server alone (W 3.4), the naive extension that D
 
     on every server i:  x_ni max_r d_nr / c_ir / phi_n is lexicographically max-min fair over the users of that server
 
-The servers do not know of each other, so the program separates. It is written as one: rule.py on the instance in which every
-(user, server) pair is a user of its own, with the weight of its user; the lexicographic optimum of a product is the product of
-the optima. W Fig. 3: 6 tasks for each user where DRFH gives 10. A limit on a user's tasks would tie the servers together and
-is refused.
+It is written as one program: rule.py on the instance in which every (user, server) pair is a user of its own, with the weight of
+its user; the lexicographic optimum of a product is the product of the optima. A limit on a user's tasks would tie the servers
+together and is refused.
 """
 
 from dataclasses import replace

@@ -8,11 +8,9 @@ and DRFH finds the largest weighted share g that all users can have (W (6), in K
 
     max g   s.t.   sum_n x_ni d_nr <= c_ir,    sigma_n sum_i x_ni / phi_n = g                                  (W 6)
 
-The models write `>= g`: the optimal g is the same, and users may hold more than g. W's single LP is the whole answer when
-demands are positive, tasks unlimited and every user may use every server. Otherwise some users cannot be raised any more while
-others can (K Fig. 1), and the answer is the lexicographic one: later rounds keep the levels of users who are stuck (`cvxpy_round`
-and `pyomo_round` of lexicographic/linear_program.py make them of the models below). With placement constraints P and K call it
-C-DRFH, here an alias: the shares are the same, for they ignore the constraints, and there are fewer arcs.
+The models write `>= g`: the optimal g is the same, and users may hold more than g. Where some users are stuck while others can
+rise (K Fig. 1; drfh_lp.py), later rounds keep their levels: `cvxpy_round` and `pyomo_round` of lexicographic/linear_program.py
+make them of the models below. With placement constraints P and K call it C-DRFH, here an alias.
 """
 
 from typing import TYPE_CHECKING

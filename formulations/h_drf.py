@@ -1,18 +1,15 @@
 r"""H-DRF: hierarchical dominant resource fairness (Bhattacharya, Culler, Friedman, Ghodsi, Shenker, Stoica, SoCC 2013), by steps.
 
-It is an algorithm and no program. The share of a node is the largest of sums, s_k = max_r sum over its users n of d_nr u_n / c_r,
-so "s_k >= g" is not convex: a group has g with CPU alone, or with memory alone, but half of each gives g / 2. On one pool:
+It is an algorithm and no program: the share of a node is s_k = max_r sum over its users n of d_nr u_n / c_r. On one pool:
 
 1. A user is blocked if a resource that it needs is full, or all its tasks run; a group, if all its children are.
 2. Upwards: M = min of s_j / weight_j over children that are not blocked. Their vectors are rescaled to the share M weight_j,
    those of blocked children stay, and a group has the sum. Its share is the largest part of a resource that is not full.
 3. Downwards: of the children that are not blocked, those with the least s_j / weight_j get more, until everybody is blocked.
 
-The algorithm gives tasks one by one; here tasks are divisible and children with the same least level rise together. From event
-to event all vectors are linear in time: a resource is full, a user has all tasks, a level meets that of a sibling, or another
-resource becomes the largest of a group. A child whose share does not grow while it gets more, since a blocked child has more of
-another resource, is served alone. In rationals the events are exact; `task-by-task` (solvers/lexicographic) is the algorithm as
-printed, with small tasks. Residual: the largest relative difference of a user's tasks from these events.
+The algorithm gives tasks one by one, as `task-by-task` (solvers/lexicographic) does; here tasks are divisible and children with
+the same least level rise together (models/exact/hierarchical_filling.py). Residual: the largest relative difference of a user's
+tasks from those of the last event.
 """
 
 import numpy as np

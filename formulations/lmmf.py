@@ -10,12 +10,9 @@ In iteration t (Z III-A) a linear program gives the largest a_t such that
 and p_t are the users among "all others" who can have no more. The models write >= in the place of =. With weights phi_n, which
 Z does not have, u_n / phi_n stands for u_n, and every server has its own capacities.
 
-**Z's test for p_t as printed does not end.** For t >= 2 it asks whether u_n can be increased "without decreasing the utility of
-users in p_i for i < t", which forbids a decrease of users of earlier rounds only. If two users share what is left, each can be
-increased by decreasing the other, and p_t is empty for ever. `iterations` fixes a user, as Z's round 1 does, if it
-cannot rise unless somebody with no more than it loses. A row with a positive dual price shows this: its user has exactly a_t in
-every optimal answer (complementary slackness), and one price is positive. solvers/lexicographic/rounds.py has the loop that
-`solve` runs, which proves the same by the bound (*) of lexicographic/weak_duality.py.
+**Z's test for p_t as printed does not end** (docs/theory/lmmf.md). `iterations` fixes a user, as Z's round 1 does, if it cannot
+rise unless somebody with no more than it loses. A positive dual price shows this (complementary slackness), and one is positive.
+`solve` runs the loop of solvers/lexicographic/rounds.py.
 """
 
 from collections.abc import Iterator

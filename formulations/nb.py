@@ -6,8 +6,7 @@ r"""NB: the Nash bargaining allocation, which is the competitive equilibrium fro
           u_n <= max_tasks_n
 
 The dual prices p of the capacities are market prices: user n has the income w_n and buys its cheapest way to run tasks
-(analysis/market.py). Even for rational data the answer is irrational in general: three users with d_1 = (1, 0), d_2 = (0, 1),
-d_3 = (1, 1) on a pool (1, 2) run u_3 = 1 - 1/sqrt(3) tasks of the third. So there are no exact answers, only rational bounds.
+(analysis/market.py). Even for rational data the answer is irrational in general (docs/theory/nb.md).
 
 **Residual.** A bound, by prices (common/duality_gap.py), on the largest mean relative gain of K footnote 5, the maximum over
 feasible u' of sum_n (w_n / W)(u'_n / u_n) - 1 with W = sum_n w_n. By Jensen's inequality a residual rho bounds the objective gap:

@@ -8,9 +8,7 @@ phi_k are products of weights among siblings, and gamma_k is the guarantee of a 
 less: what it does not ask for is lent. With compared="borrowed", (V_k - gamma_k) / phi_k stands for V_k / phi_k: weights divide
 what is beyond guarantees. Without groups it is drfh.
 
-**A group is served where its share is cheapest.** Its share is a sum, so of its users those get tasks who need least of scarce
-resources for a unit of dominant share, and another may get none: docs/theory/nested-leximin.md has the example. Guarantees of
-groups inside a group are the remedy. With one resource, or proportional demands in a group, nobody is left out.
+**A group is served where its share is cheapest**, so one of its users may get no tasks: docs/theory/nested-leximin.md.
 
 Residual: that of drfh for the nodes of every depth; all nodes above keep their shares, and all others their guarantees.
 """
@@ -101,7 +99,6 @@ class NestedMaxMin(Mechanism):
         return program_as_lp(instance, cost, rows, np.append(now.floor[now.kept], now.base[now.active]))
 
     def first(self, instance: Instance) -> NestedRound:
-        """The first round."""
         return NestedRound.first(Tree.of(instance), self.compared == "borrowed")
 
     def domain(self, instance: Instance) -> Instance:

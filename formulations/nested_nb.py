@@ -5,11 +5,8 @@ r"""Nested Nash bargaining: departments bargain with the Nash products of their 
           V_k = sum over the users n of group k of sigma_n u_n >= gamma_k                        (guarantees)
 
 The utility of a group is the weighted geometric mean of its members', U_k = prod_n u_n^(weight_n / sum of weights in k), and
-sum_k phi_k log U_k is the objective above (models/input/groups.py has phi; Z (3) bargains over the u_n themselves). So
-
-- where no guarantee binds it is exactly nb with the weights phi_n;
-- where some bind, with prices y_k >= 0 of guarantees, phi_n / u_n + sigma_n sum_k y_k = p_n, the price of a task: the answer is
-  that of nb with the weights phi_n + sigma_n u_n sum_k y_k, which the guarantees raise. What they raise is not known before.
+sum_k phi_k log U_k is the objective above (models/input/groups.py has phi; Z (3) bargains over the u_n themselves). Where no
+guarantee binds it is exactly nb with the weights phi_n (docs/theory/nested-nb.md).
 
 gamma_k is the guarantee, or all that the group asks for where that is less. sigma_n is the dominant share of a task (W 3), asked
 for where there are guarantees alone. Residual: a bound on the largest mean relative gain over tasks that keep all guarantees,

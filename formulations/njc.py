@@ -19,7 +19,7 @@ answer by "utilisation" (the mean of the used parts), "sum" (sum_i x_i), "min" (
 Residual: the largest complaint, over users of min(1 - x_i, min_j max(free_j, short_ij)), or the infeasibility where that is more;
 without a limit 1 - x_i is left out. free_j is 1 - load_j by what those load on j who want more. short_ij is what i lacks,
 s = max(0, e_i - x_i r_ij), by e_i, or where that is more min(s, x_k r_kj - e_k) by the load of a user k who has more than its
-entitlement. So a small user counts as a large one. docs/theory/njc.md has the proofs, and why servers and placement are refused.
+entitlement. docs/theory/njc.md has the proofs.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -2,10 +2,8 @@ r"""Uniform: every user gets its part of every server (K 2.1 and 3.3; W Def 2 wi
 
     user n runs on server i what it can with (phi_n / sum_m phi_m) c_ir of each resource r, eligible or not for the others
 
-The benchmark of the sharing incentive property. With one demand vector x_ni = phi_n / (sum_m phi_m) gamma_ni; with several
-variants the best packing, which is the linear program of Z (1) for each user and server. The whole is written as one program,
-utilitarian.py on the instance in which every server is partitioned among the users: it separates, so each user gets its best.
-Nobody else has a user's own time (`with_own_time`), so it keeps all of that. With limits the user runs at most max_tasks_n.
+With several variants that is the best packing (Z 1). It is written as one program, utilitarian.py on the instance in which every
+server is partitioned among the users. A user keeps all of its own time (`with_own_time`), which nobody else has.
 Residual: the largest relative difference of a user's tasks from that best, or the infeasibility with respect to the parts where
 that is more.
 """

@@ -90,17 +90,13 @@ def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
     if not _proved(goals[0].expr, not concave, concave):
         return f"its objective is not proved to be {'concave' if concave else 'convex'}"
     for row in active(model, "Constraint"):
-        if not _row_is_proved(row):
+        try:
+            shown = _proved(row.body, row.has_ub(), row.has_lb())
+        except UNREADABLE:  # a side of it is no number
+            shown = False
+        if not shown:
             return f"its constraint {row.name} is not proved to be convex"
     return ""
-
-
-def _row_is_proved(row: Any) -> bool:
-    """Whether a constraint of Pyomo is convex; not where a side of it is no number."""
-    try:
-        return _proved(row.body, row.has_ub(), row.has_lb())
-    except UNREADABLE:
-        return False
 
 
 def _proved(expr: Any, convex: bool, concave: bool) -> bool:

@@ -1,7 +1,6 @@
 """What the models of all mechanisms share: tasks on arcs, capacities, limits, the cheapest task at given prices, and units.
 
-Solvers stop at absolute tolerances, so in canonical units all numbers are of order one: tasks are counted in units of what the
-user could run alone on its best server, and weights are scaled so that the level of an equal partition is about 1.
+Solvers stop at absolute tolerances, so in canonical units all numbers are of order one.
 """
 
 from collections.abc import Callable

@@ -76,7 +76,6 @@ class ModelSession(Session):
     """Keeps what is known of an answer of a mechanism without a residual: its model's optimality conditions and objective."""
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """One solve; the duals are the prices."""
         item, self.message = self.mechanism, ""
         with self.phase("build"):
             self.model = self.write(round)

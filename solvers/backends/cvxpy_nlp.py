@@ -106,7 +106,6 @@ class NlpMethod(CvxpyMethod):
         return not (mechanism.convex if self.solver == "UNO" else mechanism.linear)
 
     def missing(self) -> str:
-        """The packages, then the names of `SEAM`."""
         if sentence := super().missing():
             return sentence
         reason = absent()

@@ -1,11 +1,9 @@
 """HiGHS without a modelling layer: sparse arrays handed to highspy, the floor for build time.
 
 `highs` passes every round as a new model and lets HiGHS choose; `highs:ipx`, `highs:hipo` and `highs:pdlp` say which of its
-algorithms, with crossover only where HiGHS chooses it, for comparisons.
-
-`highs:leximin` keeps one model over the rounds: fixing a user changes its row's bounds and takes g out of the row, so the last
-basis stays primal feasible, and the primal simplex goes on from it. Where users have many servers to choose from, the first round
-is degenerate; the interior-point method of interior_point/max_min.py is asked first, and HiGHS where that does not reach its gap.
+algorithms. `highs:leximin` keeps one model over the rounds: fixing a user changes its row's bounds and takes g out of the row, so
+the last basis stays primal feasible. Where users have many servers to choose from, the first round is degenerate; the
+interior-point method of interior_point/max_min.py is asked first, and HiGHS where that does not reach its gap.
 """
 
 from collections.abc import Mapping

@@ -80,7 +80,6 @@ class ColumnsSession(HighsSession):
 
     @property
     def tree(self) -> Tree:
-        """The nodes, in canonical units."""
         return Tree.of(self.instance)
 
     def _level(self, now: NestedRound, x: Floats) -> float:

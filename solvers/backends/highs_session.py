@@ -118,7 +118,6 @@ class HighsSession(Session):
         return (y_new, z_new) if near else (y, z)
 
     def lp(self, round: Any) -> LP:  # noqa: A002
-        """The round, or the one program, as sparse arrays."""
         item = self.mechanism
         assert isinstance(item, Leximin | NestedMaxMin | Utilitarian), "the linear mechanisms are of these three kinds"
         return item.lp(self.instance, round)

@@ -37,7 +37,6 @@ class PdlpSession(Session):
     mechanism: Leximin | Utilitarian
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """One round, or the one program; the capacity rows' duals are the prices."""
         with self.phase("build"):
             lp = self.mechanism.lp(self.instance, round)
         with self.phase("solve"):
@@ -50,7 +49,6 @@ class PdlpSession(Session):
         return self.x, -answer["dual"][:rows].reshape(self.instance.K, self.instance.R)
 
     def _ask(self, lp: LP) -> dict[str, Any]:
-        """What the process answers."""
         given = dict(self.limits.solver_options)
         criteria = solver_options(Pdlp.table, self.limits.accuracy)
         criteria |= {name: given.pop(name) for name in tuple(given) if name in criteria}

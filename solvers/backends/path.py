@@ -1,8 +1,7 @@
 r"""The solver PATH (Dirkse and Ferris 1995): `pyomo:path`, where its executable `pathampl` is on the machine, and `gamspy:path`.
 
-PATH and GAMS are proprietary and nothing here needs them. GAMSPy's wheels (extra `path`) hold both and a demonstration licence,
-which allows LARGEST variables; whoever installs the extra accepts it. Own methods of its kind are `josephy-newton`, which does
-what PATH does, and `semismooth-newton`.
+GAMSPy's wheels (extra `path`) hold PATH, GAMS and a demonstration licence, which allows LARGEST variables; whoever installs the
+extra accepts it.
 
 The conditions of `gamspy:path` are those of formulations/game/ncp.py in levels (K 28-31), with kappa_ir = exp(s_i) k_ir, where
 exp(s_i) is the level of server i at the starting point, so that all variables are of order one:
@@ -49,7 +48,6 @@ class PathSession(PyomoSession):
     """The conditions in levels; capacities and limits are conditions already."""
 
     def write(self, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002, ARG002
-        """formulations/game/ncp.py."""
         assert isinstance(self.mechanism, Equilibrium)
         model = ncp_pyomo(self.mechanism.game(self.instance))
         model.capacity.deactivate()
@@ -135,22 +133,22 @@ class Conditions:
     def __init__(self, game: Game, start: StartingPoint) -> None:
         import gamspy as gp
 
-        self._home = gp.Container()
+        self.home = gp.Container()
         sizes, self._values = data(game, start)
-        self._sets = {name: gp.Set(self._home, name, records=[f"{name}{k}" for k in range(size)]) for name, size in sizes.items()}
+        self._sets = {name: gp.Set(self.home, name, records=[f"{name}{k}" for k in range(size)]) for name, size in sizes.items()}
         self._parameters = {
-            name: gp.Parameter(self._home, name, domain=[self._sets[index] for index in over], records=numbers)
+            name: gp.Parameter(self.home, name, domain=[self._sets[index] for index in over], records=numbers)
             for name, (over, numbers) in self._values.items()
         }
         a, n, q = self._sets.values()
         first = self._parameters
         self.x, self.k, self.sigma = (
-            gp.Variable(self._home, name, "positive", domain=over) for name, over in (("x", a), ("k", q), ("sigma", n))
+            gp.Variable(self.home, name, "positive", domain=over) for name, over in (("x", a), ("k", q), ("sigma", n))
         )
-        self.u = gp.Variable(self._home, "u", "free", domain=n)
+        self.u = gp.Variable(self.home, "u", "free", domain=n)
         self.x.l[a], self.u.l[n], self.k.l[q], self.sigma.l[n] = first["x_start"][a], first["u_start"][n], 1, 0.3
         self.u.lo[n] = LEAST * first["u_start"][n]
-        self.model = gp.Model(self._home, "game", problem="MCP", matches=self._matches())
+        self.model = gp.Model(self.home, "game", problem="MCP", matches=self._matches())
 
     @property
     def limited(self) -> bool:
@@ -158,13 +156,12 @@ class Conditions:
         return bool(self._values["limit"][1].any())
 
     def _matches(self) -> dict[Any, Any]:
-        """Each condition with the variable that it complements."""
         import gamspy as gp
 
         a, n, q = self._sets.values()
         owner, load, limit = (self._parameters[name] for name in ("owner", "load", "limit"))
         tasks, slack, excess, left = (
-            gp.Equation(self._home, name, domain=over) for name, over in (("tasks", n), ("slack", q), ("excess", a), ("left", n))
+            gp.Equation(self.home, name, domain=over) for name, over in (("tasks", n), ("slack", q), ("excess", a), ("left", n))
         )
         zero = gp.Number(0)
         tasks[n] = self.u[n] - gp.Sum(a.where[owner[n, a]], self.x[a]) == zero
@@ -178,7 +175,6 @@ class Conditions:
         return matches
 
     def _excess(self) -> Any:
-        """F_a as an expression."""
         import gamspy as gp
 
         a, n, q = self._sets.values()
@@ -196,10 +192,6 @@ class Conditions:
             price = price + gp.Sum(n.where[owner[n, a]], self.sigma[n]) * gp.math.exp(log_g - beta * s)
         return (gp.math.log(price) - log_g) / beta + s
 
-    def close(self) -> None:
-        """End the process of GAMS."""
-        self._home.close()
-
 
 class GamspySession(Session):
     """The conditions of one game."""
@@ -213,29 +205,26 @@ class GamspySession(Session):
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
         """GAMSPy writes, PATH solves; the prices are the levels kappa (K, R)."""
-        used, kappa, model = _used(self.game), np.zeros(self.instance.K * self.instance.R), self.conditions.model
-        try:
-            self._run()
-            with self.phase("read"):
-                kappa[used] = self.conditions.k.toDense() * np.exp(self.start.log_kappa.ravel()[used])
-                self.x, self.last_prices = self.conditions.x.toDense(), kappa.reshape(self.instance.K, self.instance.R)
-        finally:
-            self.conditions.close()
-        ended = GAMS_TERMINATION.get(model.solve_status.name, "error")
-        self.conclude(ended if ended != "optimal" or model.status.value in SOLVED else "inaccurate")
-        return self.x, self.last_prices
-
-    def _run(self) -> None:
         import gamspy as gp
 
-        said, model = StringIO(), self.conditions.model
+        used, kappa = _used(self.game), np.zeros((self.instance.K, self.instance.R))
+        model, said = self.conditions.model, StringIO()
         options = gp.Options(time_limit=self.limits.left) if self.limits.limited else gp.Options()
         asked = {**solver_options("PATH", self.limits.accuracy), **self.limits.solver_options}
-        with self.phase("solve"):
-            self.asked("PATH", lambda: model.solve("path", options=options, solver_options=asked, output=said))
+        try:
+            with self.phase("solve"):
+                self.asked("PATH", lambda: model.solve("path", options=options, solver_options=asked, output=said))
+            with self.phase("read"):
+                kappa.flat[used] = self.conditions.k.toDense() * np.exp(self.start.log_kappa.flat[used])
+                self.x, self.last_prices = self.conditions.x.toDense(), kappa
+        finally:
+            self.conditions.home.close()
         self.count(model.num_iterations)
         if self.limits.log:
             self.log.extend(said.getvalue().splitlines())
+        ended = GAMS_TERMINATION.get(model.solve_status.name, "error")
+        self.conclude(ended if ended != "optimal" or model.status.value in SOLVED else "inaccurate")
+        return self.x, self.last_prices
 
 
 GAMS_TERMINATION: Mapping[str, str] = {
@@ -249,21 +238,18 @@ SOLVED = (1, 2)
 """GAMS' model statuses of a solution."""
 
 
-class GamspyPath(Method):
+class GamspyPath(PathMethod):
     """PATH through GAMSPy."""
 
     id = "gamspy:path"
-    kind = "complementarity"
     packages: ClassVar[tuple[str, ...]] = ("gamspy",)
     install = "pip install fairalloc[path], and its licence is yours to accept"
     solver = "PATH"
     session = GamspySession
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Equilibrium) and mechanism.id != "ps-dsf"
+    missing = Method.missing
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        if why := finite_alpha(self.id, mechanism, instance):
+        if why := super().applies(mechanism, instance):
             return why
         assert isinstance(mechanism, Equilibrium)
         domain = mechanism.domain(instance)

@@ -74,7 +74,6 @@ class PyomoHighs(PyomoSession):
     """Pyomo's interface to HiGHS."""
 
     def optimise(self) -> str:
-        """Hand the model over and solve it."""
         import pyomo.environ as pyo
 
         with self.phase("compile"), uncaptured():
@@ -143,7 +142,6 @@ class PyomoIpopt(PyomoSession):
     """Pyomo -> .nl -> CasADi -> the Ipopt in CasADi's wheel."""
 
     def optimise(self) -> str:
-        """Write, import and solve."""
         options = solver_options("IPOPT in CasADi", self.limits.accuracy)
         if self.limits.log:
             options["print_level"] = 5

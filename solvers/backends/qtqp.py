@@ -33,7 +33,6 @@ class QtqpSession(Session):
     mechanism: Leximin | Utilitarian
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """One round, or the one program; the capacity rows' duals are the prices."""
         import qtqp
 
         with self.phase("build"):

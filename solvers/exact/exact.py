@@ -1,17 +1,13 @@
 r"""`exact`: the rational answer of a linear program, of a sequence of them, or of PS-DSF.
 
-1. HiGHS solves the program, or the program of a round, in floating point. Its last basis names the variables that are 0 and
-   the rows that are active; it contains no number, so it can be right although every number that led to it was rounded. Where
+1. HiGHS solves the program, or the program of a round, in floating point; its last basis contains no rounded number. Where
    numbers are too far apart for that, the slack variables are the first basis on small instances.
-2. The program is written in rationals, and the rational simplex method (simplex.py) computes the basic solution of that basis
-   and pivots where it is not optimal.
+2. The rational simplex method (simplex.py) computes the basic solution of that basis, and pivots where it is not optimal.
 3. For a lexicographic mechanism: fix the users at the round's level g whose y_n > 0, which makes the bound (*) of rule.py zero,
    or who run all their tasks. Their levels enter the next round as rationals. Repeat from 1 until every user is fixed.
 
-The answer comes with the dual values of every round, which prove it (models/exact/proofs.py).
-
-PS-DSF is not a linear program. `continuation` finds which arcs are used and which resources are full, and ps_dsf.py
-solves the linear equations that follow.
+The answer comes with the dual values of every round, which prove it (models/exact/proofs.py). For PS-DSF `continuation` finds
+which arcs are used and which resources are full, and ps_dsf.py solves the linear equations that follow.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +48,6 @@ class ExactSolution:
 
     @property
     def prices(self) -> list[Rationals]:
-        """The prices of every round."""
         return [self.proof.prices] if isinstance(self.proof, ExactProgram) else [part.prices for part in self.proof]
 
 
@@ -71,7 +66,6 @@ class ExactSession(HighsSession):
             self.limited = [n for n, limit in enumerate(self.arcs.limits) if limit is not None]
 
     def answer(self) -> ExactSolution:
-        """The exact answer of the mechanism."""
         if isinstance(self.mechanism, Utilitarian):
             return self._utilitarian()
         if isinstance(self.mechanism, NestedMaxMin):

@@ -73,7 +73,6 @@ def _utilities(mechanism: AlphaFair, instance: Instance) -> tuple[Balls, Balls, 
 
 
 def _balls(values: Sequence[Any]) -> Balls:
-    """The same numbers as balls."""
     return np.array([as_ball(v) for v in values], dtype=object)
 
 
@@ -232,7 +231,6 @@ class ManyDigitsSession(Session):
                 self.program = _DigitsProgram(arcs, *_utilities(self.mechanism, self.instance))
 
     def answer(self) -> ManyDigits | None:
-        """What `many_digits` returns."""
         from flint import ctx
 
         with ctx.workprec(self.bits):

@@ -5,26 +5,23 @@ x is PS-DSF when every user n has at every server i some resource r that it dema
     sum_m x_mi d_mr = c_ir      and      z_ni >= z_mi  for all m with x_mi d_mr > 0,      z_ni = x_n / (phi_n gamma_ni)
 
 For a set S of arcs that may carry something, and one resource r(n, i) for every arc (n, i), the x that fulfil this with
-"m in S" in the place of "x_mi > 0" are a polytope P(S, r), for z is linear in x:
+"m in S" in the place of "x_mi > 0" are a polytope P(S, r) of PS-DSF allocations, for z is linear in x:
 
     x_a = 0 (a not in S),   rows r(n, i) full,   all loads <= 1,   z_mi <= z_ni  (m in S, d_mr(n,i) > 0)
-
-Each P(S, r) has PS-DSF allocations only, since who has x_mi > 0 is in S; and an allocation is in P(S, r) for its support S.
 
 1. At each server by itself, list S and r up to what they demand of x there: rows that must be full, arcs that are closed, and
    pairs (m, n) with z_mi <= z_ni. Leave out a choice whose full row nobody in S demands, and one that demands more than another.
 2. For one choice at every server, compute the vertices of the polytope with 0 <= x_a <= gamma_a (models/exact/polytopes.py).
 3. Leave out polytopes all of whose vertices are in another one.
 
-Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so few arcs are allowed.
-
-`psdsf-enumeration` is the best of them by an objective. It is linear, so a vertex is the best of all; of equal ones the
-lexicographically largest counts. Larger instances are for the mixed-integer program of formulations/ps_dsf.py.
+Users have one variant and no limits. The number of choices grows as (2 R)^A at worst, so few arcs are allowed; larger instances
+are for the mixed-integer program of formulations/ps_dsf.py. `psdsf-enumeration` is the best vertex by an objective.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
+from operator import ge
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -49,10 +46,6 @@ class ServerChoice(NamedTuple):
     full: frozenset[int]
     closed: frozenset[int]
     below: frozenset[tuple[int, int]]
-
-    def demands_more_than(self, other: "ServerChoice") -> bool:
-        """Whether all that fulfils this one fulfils the other one."""
-        return self.full >= other.full and self.closed >= other.closed and self.below >= other.below
 
 
 def too_large(instance: Instance, largest: int = LARGEST) -> str:
@@ -93,8 +86,8 @@ def _choices(instance: Instance, arcs: ExactArcs) -> Iterator[list[ServerChoice]
 
 
 def _least(found: set[ServerChoice]) -> list[ServerChoice]:
-    """Those that do not demand more than another."""
-    return [one for one in found if not any(one != other and one.demands_more_than(other) for other in found)]
+    """Those that do not demand more than another: all of its parts, or more."""
+    return [one for one in found if not any(one != other and all(map(ge, one, other)) for other in found)]
 
 
 def _at_server(arcs: ExactArcs, here: Sequence[int]) -> Iterator[ServerChoice]:

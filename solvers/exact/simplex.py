@@ -11,8 +11,7 @@ r"""A linear program in rational numbers, solved by the simplex method from a gi
 4. Primal simplex with the original costs: while some reduced cost is positive, the first such variable enters; the basic
    variable leaves that is the first to reach 0.
 
-Then the basic solution is optimal. Taking always the first variable is Bland's rule, under which the simplex method does not
-cycle. A basis found in floating point contains no rounded number, so it needs no pivot or a few; `max_pivots` is the limit.
+Taking always the first variable is Bland's rule, under which the simplex method does not cycle.
 """
 
 from collections.abc import Mapping, Sequence

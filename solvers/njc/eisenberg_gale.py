@@ -1,13 +1,9 @@
 r"""`njc-market`: the Eisenberg-Gale program (c) of njc.py, then the exact NJC allocation next to its optimum.
 
 1. Solve the Eisenberg-Gale program by Clarabel: x and the prices p.
-2. Guess the bottlenecks: I = {j: p_j > slack_j}. By the theorem in njc.py every user is satisfied or justified by a resource with
-   a price, and at a strictly complementary optimum the resources with a price are those with p_j > slack_j.
+2. Guess the bottlenecks, resources with a price: I = {j: p_j > slack_j}.
 3. Compute the point of P_I nearest to x in rational arithmetic (pieces.py). Where P_I has none within NEAR, repeat with the
-   sets of the fullest resources.
-
-The exact optimum is in P_I but has no rational coordinates in general; the answer is a rational point of P_I next to it, which is
-an exact NJC allocation.
+   sets of the fullest resources. (The exact optimum is in P_I but irrational in general.)
 """
 
 from dataclasses import replace

@@ -6,12 +6,12 @@ r"""`njc-enumeration`: the bottleneck sets one after the other (D 5.2), with the
 3. Compute the best point of P_I. Without an objective the first point ends the search; otherwise the best of all is kept.
 4. If P_I has no point, or none that is better than the best known, prune I and its supersets if the same holds for G_I (below).
 
-Sets of at most N resources suffice: one bottleneck for each user justifies everybody, so x is in P_I for the set I of these.
-With M the resources that can be filled at all, sum_i r_ij >= 1 (D 5.1, the first assumption), pruning is by
+One bottleneck for each user justifies everybody. With M the resources that can be filled at all, sum_i r_ij >= 1 (D 5.1, the
+first assumption), pruning is by
 
     G_I = {x feasible:  sum_i x_i r_ij = 1 for j in I,  x_i >= l_i(M)}
 
-by which nothing is lost (docs/reference/derivations.md). Floating-point bounds prune only what is worse by more than PRUNING.
+by which nothing is lost (docs/reference/derivations.md).
 """
 
 from collections.abc import Iterator

@@ -4,8 +4,7 @@ r"""`njc-milp`: the MILP (b) of njc.py by HiGHS through CVXPY, then the exact op
 2. Compute the best x of the polytope P_I, a linear program, in rationals (pieces.py).
 3. Check (D 1)-(D 2) exactly.
 
-The answer depends on I only, so rounding errors in HiGHS' x do not matter. Of two sets whose best values differ by less than
-HiGHS' tolerances of 1e-9 it may take the wrong one. Without an objective every x of P_I is an answer.
+Of two sets whose best values differ by less than HiGHS' tolerances of 1e-9 it may take the wrong one.
 """
 
 from typing import Any, ClassVar
@@ -47,7 +46,6 @@ class Milp(ExactNjcMethod):
     session = MilpSession
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:
-        """The best x of P_I."""
         assert isinstance(session, MilpSession)
         session.solve(None)  # 1
         with session.phase("read"):

@@ -16,8 +16,7 @@ so summed over i: c = sum_j (1 - s_j) / s_j. The derivatives in t, with b_ij = r
     sum_j sum_k x'_k r_kj / s_j = 1,      sum_j b_ij x'_i + x_i sum_j sum_k b_ij b_kj x'_k = c' e_i  for every i        (D 13)
 
 The second is solved for c' = 1 and the result scaled to fulfil the first. docs/reference/derivations.md says what D prints
-otherwise, why the matrix is regular, and where the trajectory ends: at the market's allocation of njc.py (c). Where a resource
-is full without a price, rounding in s may come before the residual that was asked for, and the run says so.
+otherwise, why the matrix is regular, and that the trajectory ends at the market's allocation of njc.py (c).
 """
 
 from collections.abc import Callable

@@ -65,7 +65,6 @@ class PieceProgram:
 
     @cached_property
     def columns(self) -> list[PieceColumn]:
-        """The columns z."""
         one, users = Fraction(1), range(len(self.low))
         if self.objective == "closest":
             ups = [PieceColumn(i, 1, one - self.base[i], -self.costs[i]) for i in users]
