@@ -2,11 +2,9 @@ r"""W's single linear program for DRFH (W (6), with weights W 5.1): the model of
 
     max g   s.t.   sum_n x_ni d_nr <= c_ir,    sigma_n sum_i x_ni / phi_n >= g,    sigma_n = max_r d_nr / sum_i c_ir      (W 6)
 
-W writes `= g`; with `>=` the optimal g is the same, and an equality can be had by cutting tasks back. The LP is the whole of
-DRFH when all demands are positive, tasks unlimited and every user may use every server: then nobody can be raised above g
-without lowering somebody (W Prop 2). **It is not enough** when a demand is zero, a placement constraint binds or a user reaches
-its limit: then some users can still be raised when the user with the least share cannot. W (6) stops all users at that share, and
-the result is not Pareto optimal. K Fig. 1 is such a case. Use drfh there.
+W writes `= g`; with `>=` the optimal g is the same. The LP is the whole of DRFH when demands are positive, tasks unlimited and
+every user may use every server (W Prop 2). **It is not enough** when a demand is zero, a placement constraint binds or a user
+reaches its limit: then some users can still be raised when the user with the least share cannot. Use drfh there.
 """
 
 from fairalloc.formulations.drfh import DominantResourceFairness

@@ -9,9 +9,8 @@ z_n is the number of workers of a job (its scale factor) and X_equal,j = workers
 
     T = rates,   z = demands on the one resource,   workers = capacities,   x_nj = T_nj X_nj,   u_n = throughput(n, X),
 
-and the rows of a job's own time are those of `with_own_time` (models/transformations/own_time.py): of T and z the first row is
-sum_n x_nj z_n / T_nj <= workers_j, the second sum_j x_nj / T_nj <= 1. It is mmf there, sigma_n = z_n / throughput(n, X_equal):
-one program, in which jobs that could have more than the least are left where they are.
+and the rows of a job's own time are those of `with_own_time` (models/transformations/own_time.py). It is mmf there, with
+sigma_n = z_n / throughput(n, X_equal).
 """
 
 from fractions import Fraction

@@ -1,6 +1,5 @@
 r"""What kind of program a model is, and whether it is proved to be convex.
 
-Elsewhere what satisfies the optimality conditions may not be optimal.
 A model of CVXPY is read by CVXPY's own rules, with the values of its parameters. An expression of Pyomo is proved by
 
 1. its polynomial degree, 1 or less;

@@ -6,8 +6,7 @@ order, sum_n a_n (u'_n - u_n) <= 0 (for nb this is K footnote 5). The residual i
     max over feasible u' of  sum_n a_n u'_n / sum_n a_n u_n  -  1.
 
 It is bounded by weak duality: for any p >= 0 whose cheapest task costs q_n(p) >= a_n, it is at most sum_ir p_ir / sum a_n u_n - 1
-(capacities scaled to 1; users with a limit pay max(a_n - q_n, 0) max_tasks_n more instead). So prices are a proof, whoever
-handed them over.
+(capacities scaled to 1; users with a limit pay max(a_n - q_n, 0) max_tasks_n more instead).
 """
 
 import numpy as np

@@ -32,12 +32,9 @@ def scaled_to_one(prices: Floats) -> Floats:
 
 
 def costs_at(allocation: Allocation, prices: Floats) -> tuple[Floats, Floats]:
-    """Prices (K, R) in parts of the largest, and (N,) what each user's cheapest task costs at them; the last are kept."""
-    known = vars(allocation)
-    if known.get("costs_at", (None,))[0] is not prices:
-        scaled = scaled_to_one(prices)
-        known["costs_at"] = prices, scaled, frozen(cheapest(allocation.instance, scaled))
-    return known["costs_at"][1], known["costs_at"][2]
+    """Prices (K, R) in parts of the largest, and (N,) what each user's cheapest task costs at them."""
+    scaled = scaled_to_one(prices)
+    return scaled, cheapest(allocation.instance, scaled)
 
 
 @checked

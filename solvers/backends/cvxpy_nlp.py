@@ -1,8 +1,7 @@
 """`cvxpy:ipopt` and `cvxpy:uno`: the mechanism's own `cp.Problem` handed to a nonlinear solver by CVXPY's `nlp=True` route.
 
 CVXPY has no public seam between compiling and solving a nonlinear program, so this file, and no other, uses private names of
-CVXPY (`SEAM`). The extras `ipopt` and `uno` pin the versions that have them; where another version is installed these two methods
-say so (`missing`) and everything else works.
+CVXPY (`SEAM`). The extras `ipopt` and `uno` pin the versions that have them.
 """
 
 from collections.abc import Mapping

@@ -4,8 +4,7 @@
    prices say which columns may carry anything; else these are near, and the cheapest columns are those to start with.
 1. A round starts with few columns, and gets those whose reduced cost is positive, dearest first, until there are none.
 2. Columns whose reduced cost is negative then carry nothing in any later round, where the levels of this one are kept: they are
-   left out. By themselves the prices of a later round say nothing of them, so those of earlier rounds are added as often as it
-   takes (`_lifted`): these are worth what the kept levels cost, so the sum proves the same.
+   left out. Prices of earlier rounds, worth what the kept levels cost, are added to those of a later one (`_lifted`).
 """
 
 from dataclasses import replace

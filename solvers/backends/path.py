@@ -71,7 +71,7 @@ class PathMethod(Method):
     id = "pyomo:path"
     kind = "complementarity"
     packages: ClassVar[tuple[str, ...]] = ("pyomo",)
-    session = PathSession
+    session: type[Session] = PathSession
 
     def computes(self, mechanism: Mechanism) -> bool:
         return isinstance(mechanism, Equilibrium) and mechanism.id != "ps-dsf"

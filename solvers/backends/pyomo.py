@@ -1,7 +1,4 @@
-"""Solvers reached through Pyomo: the mechanism's own `ConcreteModel`, handed to HiGHS or Ipopt.
-
-Ipopt comes from wheels alone: Pyomo writes an .nl file, CasADi reads it and runs the Ipopt it carries.
-"""
+"""Solvers reached through Pyomo: a mechanism's own `ConcreteModel`, handed to HiGHS or, by CasADi, to the Ipopt of its wheel."""
 
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ prices for full resources only that nobody with a larger share uses, all conditi
     max  sum_n s_n    s.t.   s_n <= 1,   s_n <= p . w_nv for all v,   p . w_mv <= p . w_mu where y_mv > 0, z_m <= z_n, for all u
 
 is solved by the rational simplex method from p = 0. Users with s_n > 0 have their prices, and so have all with a larger share who
-pay something at them. (s_n is then 1.)
+pay something at them.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 r"""Exact points of the pieces P_I of njc.py, by HiGHS' basis and rational arithmetic.
 
-1. Write the best point of P_I as a linear program in z >= 0 (below). If the loads at the bounds of x show that P_I is empty,
-stop.
+1. Write the best point of P_I as a linear program in z >= 0 (below).
 2. Solve it by HiGHS in floating point and take its basis.
 3. Compute the optimal basic solution from that basis in rationals (solvers/exact/simplex.py).
 4. Check that the equations of P_I hold exactly, and read x.
