@@ -77,7 +77,7 @@ def solve_rounds(
     while True:
         tell(iteration=len(proofs) + 1)
         if not now.active.any():
-            return x, _layers([lifted(instance, prices.ravel(), now, proofs), *(proof.prices for proof in proofs)], prices)
+            return x, _layers([*(proof.prices for proof in proofs), lifted(instance, prices.ravel(), now, proofs)], prices)
         v = rate * instance.arcs.totals(x)
         rise = _rise(instance, rate, v, prices, now)  # 3.
         fixed = rise <= max(tolerance, 2.0 * rise.min())  # 4.

@@ -110,3 +110,11 @@ def test_capacities_have_no_price_where_the_poorest_runs_all_its_tasks(method):
     allocation = solve(Instance([[2], [2], [1]], [[5], [8], [3]], max_tasks=[1, 2, 3]), "drfh", method)
     assert allocation.claims_success
     assert not allocation.prices.any()
+
+
+@pytest.mark.parametrize("method", ["highs:leximin", "interior-point", "cvxpy:clarabel", "pyomo:highs", "exact"])
+@pytest.mark.parametrize("limits", [(9, 0.9, 9, 1.9), (9, 0.9, 1.4, 1.9)], ids=["a full server between", "limits alone later"])
+def test_prices_are_of_the_first_round_whatever_ends_the_last(method, limits):
+    """Each user has a server of its own: that of the poorest, which is full, has the whole price of the least level."""
+    instance = Instance(np.ones((4, 1)), [[0.5], [1], [1.5], [2]], eligible=np.eye(4, dtype=bool), max_tasks=limits)
+    np.testing.assert_allclose(solve(instance, "lmmf", method).prices.ravel(), [0.5, 0, 0, 0], atol=DUALS)
