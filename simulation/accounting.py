@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, FluidLog, TaskLog
 
@@ -45,6 +46,7 @@ class Accounts:
     violations: tuple[str, ...]
 
 
+@checked
 def account(log: TaskLog | FluidLog) -> Accounts:
     """The books of a simulation, of tasks or of divisible tasks; of the latter nothing is ever lost.
 

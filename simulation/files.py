@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.files.trace_files import csv_table, parquet_table
 from fairalloc.simulation.workload import OF_USERS, Cluster, DescribedWorkload, Workload, numbers, words
@@ -40,11 +41,13 @@ FIELDS, SUBMIT, RUN, USED, ASKED, USER = 18, 1, 3, 4, 7, 11
 """Of the Standard Workload Format: how many, and seconds of submission and of running, processors, processors asked, user."""
 
 
+@checked
 def is_file(name: str) -> bool:
     """Whether the name of a workload is that of a file."""
     return name.removesuffix(".gz").endswith(ENDINGS)
 
 
+@checked
 def read_workload(path: str | Path) -> DescribedWorkload:
     """The jobs of a file, and its machines where it has them, else None; the kind of the file is told by its ending.
 
@@ -55,6 +58,7 @@ def read_workload(path: str | Path) -> DescribedWorkload:
     return DescribedWorkload(Workload.from_columns(read_table(path, ("user",), OF_USERS)), None, f"the jobs of {path}", "")
 
 
+@checked
 def read_cluster(path: str | Path) -> Cluster:
     """The machines of a .csv, .csv.gz or .parquet file."""
     table = read_table(path, ("class",), {})
@@ -65,6 +69,7 @@ def read_cluster(path: str | Path) -> Cluster:
     return Cluster(resources, capacities, table.get("count"), names)  # type: ignore[arg-type]
 
 
+@checked
 def read_table(path: str | Path, texts: Sequence[str], missing: Mapping[str, float]) -> dict[str, NDArray[Any]]:
     """All columns of a .csv, .csv.gz or .parquet file, numbers but for `texts`; `missing` has what empty fields stand for."""
     ending = "".join(Path(path).suffixes[-2:]) if str(path).endswith(".gz") else Path(path).suffix

@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import require
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, floats
 from fairalloc.simulation.log import FINISHED, FluidLog, TaskLog
 from fairalloc.simulation.workload import Cluster, Workload, numbers
 
 Log = TaskLog | FluidLog
 
 
+@checked
 def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = False) -> Floats:
     """Used parts of the capacities, each the mean over an interval; machines that are down count as capacity.
 
@@ -34,6 +36,7 @@ def utilisation(log: Log, times: Sequence[float] | Floats, by_class: bool = Fals
     return np.divide(used, capacity, out=np.zeros_like(used), where=np.broadcast_to(capacity > 0, used.shape))
 
 
+@checked
 def dominant_shares(log: Log, times: Sequence[float] | Floats, resources: bool = False) -> Floats:
     """Global dominant shares of users, each the mean over an interval: max_r of the part of all of r that its tasks take.
 
@@ -88,21 +91,28 @@ def _mean_of_steps(log: FluidLog, bounds: Floats, by_user: bool, size: int) -> F
     return np.asarray(result / np.diff(bounds)[:, None, None])
 
 
+@checked
 def jain(shares: Floats) -> Floats:
     """Jain's index along the last axis, (sum s)^2 / (n sum s^2): 1 where all are equal, 1/n where one has all, nan of zeros.
 
     >>> jain(np.array([[1.0, 1.0], [1.0, 0.0]])).tolist()
     [1.0, 0.5]
     """
-    squares = shares.shape[-1] * (shares**2).sum(axis=-1)
-    return np.asarray(np.divide(shares.sum(axis=-1) ** 2, squares, out=np.full_like(squares, np.nan), where=squares > 0))
+    s = np.atleast_1d(floats(shares, "shares"))
+    require(np.isfinite(s).all(), "shares is", shares, "all must be finite")
+    largest = np.abs(s).max(axis=-1, keepdims=True, initial=0.0)
+    s = s / np.where(largest > 0, largest, 1.0)
+    squares = s.shape[-1] * (s**2).sum(axis=-1)
+    return np.asarray(np.divide(s.sum(axis=-1) ** 2, squares, out=np.full_like(squares, np.nan), where=squares > 0))
 
 
+@checked
 def completion_times(log: Log) -> Floats:
     """(J,) seconds from a job's arrival to the end of its last task; nan where it was not completed."""
     return log.completed - log.workload.arrival
 
 
+@checked
 def completion_ratios(log: Log) -> Floats:
     """(N,) tasks completed over tasks submitted of each user, of work where tasks are divisible; nan where there were none."""
     jobs, N = log.workload, len(log.workload.users)
@@ -117,16 +127,19 @@ def completion_ratios(log: Log) -> Floats:
     return np.asarray(np.divide(done, total, out=np.full(N, np.nan), where=total > 0))
 
 
+@checked
 def waiting_times(log: Log) -> Floats:
     """(J,) seconds from a job's arrival until something of it runs; nan where nothing did."""
     return log.started - log.workload.arrival
 
 
+@checked
 def slowdowns(log: Log) -> Floats:
     """(J,) completion time over the duration of a task, the least that it can be; nan where the job was not completed."""
     return np.asarray(completion_times(log) / log.workload.duration)
 
 
+@checked
 def fair_durations(workload: Workload, cluster: Cluster) -> Floats:
     """(J,) seconds that each job would run alone on the part of all machines that the weight of its user gives.
 
@@ -139,11 +152,13 @@ def fair_durations(workload: Workload, cluster: Cluster) -> Floats:
     return np.asarray(workload.duration * np.maximum(1.0, workload.tasks * share / part))
 
 
+@checked
 def finish_time_fairness(log: Log) -> Floats:
     """(J,) completion time over `fair_durations` (Themis, Mahajan et al., NSDI 2020): at most 1 where sharing delays no job."""
     return np.asarray(completion_times(log) / fair_durations(log.workload, log.cluster))
 
 
+@checked
 def delays_per_quantum(log: Log) -> Floats:
     """(J,) completion time over work in quanta (K 6.2): a quantum is 1 second of a task that takes 1 of its largest demand.
 
@@ -152,11 +167,13 @@ def delays_per_quantum(log: Log) -> Floats:
     return np.asarray(completion_times(log) / (log.workload.work * log.workload.demand.max(axis=1)))
 
 
+@checked
 def cdf(values: NDArray[Any]) -> tuple[Floats, Floats]:
     """The sorted values that are numbers, and the parts of all values that are at most each: nan counts as never.
 
     >>> [part.tolist() for part in cdf(np.array([3.0, np.nan, 1.0, 2.0]))]
     [[1.0, 2.0, 3.0], [0.25, 0.5, 0.75]]
     """
-    there = np.sort(values[np.isfinite(values)])
-    return there, np.arange(1, len(there) + 1) / max(len(values), 1)
+    known = np.ravel(floats(values, "values"))
+    there = np.sort(known[np.isfinite(known)])
+    return there, np.arange(1, len(there) + 1) / max(len(known), 1)

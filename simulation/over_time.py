@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.tables import pandas
@@ -21,6 +22,7 @@ from fairalloc.solvers import solve
 ROUNDING = 1e-9  # parts of the largest capacity that are rounding: what is free is a difference of sums
 
 
+@checked
 def share_deficits(log: TaskLog, times: Sequence[float] | Floats, **options: Any) -> Floats:
     """(T, N) how much less of the machines users have at some instants than DRFH, solved anew, would give them.
 
@@ -64,6 +66,7 @@ def _running(log: TaskLog, time: float) -> NDArray[np.bool_]:
     return np.asarray((log.start <= time) & ((log.end > time) | ((log.outcome == RUNNING) & (time == log.until))))
 
 
+@checked
 def fragmentation(log: TaskLog, times: Sequence[float] | Floats) -> Floats:
     """(T, K, R) of what is free of each resource on the machines of a class at some instants, the part that is of no use.
 
@@ -88,6 +91,7 @@ def fragmentation(log: TaskLog, times: Sequence[float] | Floats) -> Floats:
     return np.divide(lost, every, out=np.zeros_like(lost), where=every > 0)
 
 
+@checked
 def job_frame(log: metrics.Log) -> Any:
     """A DataFrame of the jobs: whose, when, how large, and the metrics that each has; NotInstalled where pandas is missing."""
     jobs = log.workload
@@ -105,6 +109,7 @@ BY_JOB = {
 """The metrics of jobs, by the names of columns."""
 
 
+@checked
 def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
     """A DataFrame with a row for each interval between some times: what is a mean over it, and what holds at its end.
 
@@ -138,6 +143,7 @@ def time_frame(log: TaskLog, times: Sequence[float] | Floats) -> Any:
     return pandas().DataFrame(columns, index=pandas().Index(bounds[1:], name="seconds"))
 
 
+@checked
 def jain_over_time(log: metrics.Log, times: Sequence[float] | Floats) -> Floats:
     """(T,) Jain's index of dominant shares / weights of users with unfinished jobs, by interval between (T + 1,) times.
 

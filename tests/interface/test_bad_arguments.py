@@ -20,6 +20,7 @@ import fairalloc as fa
 from fairalloc import benchmarks, simulation
 from fairalloc.analysis.tradeoff import tradeoff
 from fairalloc.models.examples import traces
+from fairalloc.simulation import accounting, files, metrics, over_time
 
 SECONDS = 5.0
 """Seconds of computing after which a call has hung."""
@@ -70,6 +71,7 @@ TRADEOFF = tradeoff(fa.example("khamse-fig3").instance, [1, "inf"])
 CLUSTER = simulation.Cluster(("cpu",), np.array([[1.0]]))
 SUITE = benchmarks.Suite("one", "one case", (benchmarks.SuiteCase("wang", "drfh", wang),), ("highs",), repeats=1)
 WORKLOAD = simulation.Workload(("cpu",), ("u",), [1.0], [0], [0.0], [1], [1.0], [[0.1]])
+LOG = simulation.simulate_tasks(WORKLOAD, CLUSTER, "first-fit-drfh")
 
 GOOD = {
     "layer": "cvxpy",
@@ -130,6 +132,12 @@ GOOD = {
     "servers": "servers.csv",
     "comparison": fa.compare(WANG, ["drfh"]),
     "there": [0, 1],
+    "log": LOG,
+    "times": [0.0, 1.0],
+    "shares": np.ones(2),
+    "values": np.ones(2),
+    "texts": ("user",),
+    "missing": {},
 }
 """A good value for each parameter that has no default, and for those whose default takes long."""
 
@@ -151,6 +159,10 @@ OWN = {
     "Conflict": {"size": (1, 1, 1), "mechanisms": {}, "profile": []},
     "conflict": {"size": "1x1x1", "time_limit": 0.05},
     "arrival_model": {"before": [0.0, 0.0]},
+    "Workload": {name: getattr(WORKLOAD, name) for name in ("resources", "users", "arrival", "tasks", "duration", "demand")}
+    | {"weights": [1.0], "job_user": [0]},
+    "Cluster": {"resources": ["cpu"], "capacities": [[1.0]]},
+    "Memory": {"half_life": 1.0},
     "planted": {"mechanism": "drfh"},
     "solution_set": {"instance": POOLED, "mechanism": "njc"},
     "pyomo_tasks": {"full": np.zeros((2, 2))},
@@ -173,6 +185,7 @@ HOOKS = {
 RECORDS = {"Case", "Certificate", "Claim", "ClaimResult", "Explanation", "Matrix", "Mechanism", "Method", "Misreport"}
 RECORDS |= {"NotCertified", "PricedAllocation", "Property", "Sensitivity", "SolutionSet", "Verdict", "Overview"}
 RECORDS |= {"Example", "MechanismComparison", "Summary", "Comparisons", "CostChange"}
+RECORDS |= {"Arrival", "FluidLog", "FluidStep", "Scheduler", "TaskLog"}
 """Classes that the package makes, or that are subclassed: what is put into them is not read before it is used."""
 
 
@@ -185,12 +198,14 @@ def functions():
         "traces": traces,
         "simulation": simulation,
         "benchmarks": benchmarks,
+        **{f"simulation.{module.__name__.rpartition('.')[2]}": module for module in (accounting, files, metrics, over_time)},
     }
     for place, module in modules.items():
-        for name in module.__all__:
+        defined = [name for name, item in vars(module).items() if inspect.isfunction(item) and item.__module__ == module.__name__]
+        for name in getattr(module, "__all__", [name for name in defined if not name.startswith("_")]):
             item = getattr(module, name)
             if inspect.isclass(item):
-                if place in ("fa", "benchmarks") and not issubclass(item, BaseException) and name not in RECORDS:
+                if place in ("fa", "benchmarks", "simulation") and not issubclass(item, BaseException) and name not in RECORDS:
                     yield f"{place}.{name}", item
             elif callable(item) and name != "pod_name" and not isinstance(item, Mapping | types.ModuleType):
                 yield f"{place}.{name}", item
