@@ -39,7 +39,7 @@ class Round:
 
     active, level : (N,) users who still rise; the weighted share that each other user keeps
     closed : (A,) arcs that carry nothing; all false unless the round is written on its face
-    full : (K R,) the load of rows that are full, nan = at most 1, inf = implied by the other rows
+    full : (K R,) 1 for rows that are full, nan = at most 1, inf = implied by the other rows
     on_face : whether levels and full rows are equations
     unlimited : whether limits may be exceeded, to see who is at its limit before a row is full (solvers/lexicographic/rounds.py)
     """

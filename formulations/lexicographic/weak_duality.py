@@ -55,7 +55,7 @@ def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Roun
     for layer in layers:
         p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.exactly, layer, 0.0))
         y = cheapest(instance, p, on.closed) / rate
-        worth = float(p @ np.where(on.exactly, on.full, 1.0) - (y * v)[~on.active].sum())
+        worth = float(p.sum() - (y * v)[~on.active].sum())
         best = np.minimum(best, _gaps(worth, np.where(on.active, y, 0.0), v, ROUNDING * float(np.abs(p).sum())))
     return best
 

@@ -71,7 +71,7 @@ def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: 
     q = cheapest(instance, p, now.closed)
     dear = arcs.costs(p) - q[arcs.user]
     closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, noise))
-    rows = np.where(full | now.exactly, load, now.full)
+    rows = np.where(full, 1.0, now.full)
     # Whoever has an open arc on a priced row pays there, however little: cheap tasks are no noise.
     priced = full | (now.exactly & (np.abs(p) > noise))
     paying = (arcs.load[priced].sum(axis=0) > 0) & ~closed & now.active[arcs.user]

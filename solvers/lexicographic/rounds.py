@@ -85,8 +85,7 @@ def solve_rounds(
         active = now.active & ~fixed
         if not active.any():
             return x, _layers([*(proof.prices for proof in proofs), proof], prices)
-        # Levels follow this x, so that the next round has a feasible point for certain: it drifts by the solver's rounding.
-        rest = replace(now, active=active, level=np.where(now.active | now.on_face, v, np.minimum(v, now.level)))
+        rest = replace(now, active=active, level=np.where(now.active, v, now.level))  # after x they would drift, round by round
         candidates = (next_face(instance, rest, x, prices, noise) for noise in NOISE) if faces else iter([rest])
         later, x_later, prices, taken = _solved(instance, rate, solver, candidates, tolerance)
         proofs.append(RoundProof(proof, now.at_most & ~later.at_most, later.closed & ~now.closed))

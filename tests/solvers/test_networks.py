@@ -247,12 +247,19 @@ def test_large_networks_are_for_it_first():
 
 
 def test_prices_of_many_rounds_on_a_network_are_of_the_basis_to_the_last_digits(monkeypatch):
-    """21 rounds, of which late ones multiply what early ones have left: 2.7e-8 with the numbers that HiGHS gives."""
+    """21 rounds, of which late ones multiply what early ones have left: 6.6e-9 with the numbers that HiGHS gives."""
     instance = generators.network(1000, 200, seed=1)
     assert solve(instance, "lmmf").residuals["definition"] < 2e-9
     monkeypatch.setattr(highs_session, "REFINED", 1)
     monkeypatch.setattr(highs_session, "CLOSE", 0.0)
-    assert solve(instance, "lmmf").residuals["definition"] > 1e-8
+    assert solve(instance, "lmmf").residuals["definition"] > 4e-9
+
+
+def test_levels_and_full_rows_do_not_drift_with_the_rounds():
+    """36 rounds: flows that take little of a link feel a part of 1e-14 of it that is left, 9.8e-9 of their own."""
+    allocation = solve(generators.network(2000, 300, seed=1), "lmmf", "highs:leximin")
+    assert len(allocation.round_prices) > 30
+    assert allocation.residuals["definition"] < 2e-9
 
 
 def test_limits_are_felt_where_they_are_reached_only():
