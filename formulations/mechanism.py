@@ -249,8 +249,8 @@ class Mechanism:
         x : (A,) the tasks on `domain`
         given : (T, K, R) the prices on `scaled`; one layer where there are no rounds
         """
-        last: Floats = given[-1]
-        return last
+        first: Floats = given[0]
+        return first
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":  # noqa: ARG002 (for those without one)
         """The CVXPY problem on an instance that is a domain already."""

@@ -242,6 +242,11 @@ class NoJustifiedComplaints(Mechanism):
             return super().canonical(instance)
         return self.in_requests(instance)[1], np.array(requests(instance).unit, dtype=float)
 
+    def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
+        """In units of the weights, of which entitlements are parts; parameters as in `Mechanism.model_prices`."""
+        result: Floats = given[0] * (domain.weights.sum() / scaled.weights.sum())
+        return result
+
     def values(self, allocation: Allocation) -> dict[str, float]:
         """`utilisation`, `sum` and `min` as above, and for "closest" the `distance`."""
         domain, d = allocation.instance, requests(allocation.instance)

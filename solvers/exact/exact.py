@@ -299,7 +299,10 @@ class Exact(Method):
             session.x, session.last_prices = session.x * session.unit[instance.arcs.user][: len(session.x)], None
         session.x_exact, session.inaccurate = solution.x, False  # whatever HiGHS said of the bases
         with session.phase("read"):
-            return np.array(solution.x, float), np.array(solution.prices, float).reshape(-1, instance.K, instance.R)
+            prices = np.array(solution.prices, float).reshape(-1, instance.K, instance.R)
+            if mechanism.keeps_floors:  # nested levels are by parts of all weights (transformations/guarantees.py)
+                prices /= instance.weights.sum()
+            return np.array(solution.x, float), prices
 
 
 methods = (Exact(),)

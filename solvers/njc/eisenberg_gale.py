@@ -48,7 +48,8 @@ class ExactNjcMethod(Method):
         assert isinstance(mechanism, NoJustifiedComplaints)
         d, answer = requests(instance), super().run(*mechanism.in_requests(instance), limits)
         exact = None if answer.x_exact is None else d.tasks(answer.x_exact)
-        return replace(answer, x=answer.x * np.array(d.unit, float), x_exact=exact)
+        prices = None if answer.prices is None else answer.prices * instance.weights.sum()  # of weights that add up to 1
+        return replace(answer, x=answer.x * np.array(d.unit, float), x_exact=exact, prices=prices)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
         """In fractions of full requests."""

@@ -1,6 +1,7 @@
 """`Allocation.prices` are the dual values that a user sees in the mechanism's own CVXPY problem and Pyomo model."""
 
 import numpy as np
+import pyomo.environ as pyo
 import pytest
 from tolerances import DUALS, ROUNDING, VISIBLE
 
@@ -118,3 +119,52 @@ def test_prices_are_of_the_first_round_whatever_ends_the_last(method, limits):
     """Each user has a server of its own: that of the poorest, which is full, has the whole price of the least level."""
     instance = Instance(np.ones((4, 1)), [[0.5], [1], [1.5], [2]], eligible=np.eye(4, dtype=bool), max_tasks=limits)
     np.testing.assert_allclose(solve(instance, "lmmf", method).prices.ravel(), [0.5, 0, 0, 0], atol=DUALS)
+
+
+def assert_duals_of_cvxpy(item, instance, allocation):
+    """The prices are those of the problem that the user sees, whose duals are unique."""
+    seen = by_cvxpy(item, instance)
+    assert seen.max() > VISIBLE
+    np.testing.assert_allclose(allocation.prices, seen, atol=DUALS * seen.max())
+
+
+POORER_FIRST = Instance([[1, 4], [3, 1], [2, 2]], [[9, 18], [30, 50]], eligible=[[1, 0], [1, 0], [0, 1]], weights=[2, 1, 3])
+
+
+@pytest.mark.parametrize("method", ["highs", "cvxpy:clarabel", "cvxpy:highs", "pyomo:highs", "exact"])
+def test_prices_of_nested_rounds_are_of_the_first(method):
+    """A group of two and a user on another server, which go on to a second round and a third."""
+    instance, item = POORER_FIRST.replace(groups={"both": {"users": ["u1", "u2"], "weight": 2}}), mechanism("nested-leximin")
+    allocation = solve(instance, item, method)
+    assert allocation.claims_success
+    assert len(allocation.round_prices) > 1
+    assert_duals_of_cvxpy(item, instance, allocation)
+
+
+@pytest.mark.parametrize("method", ["cvxpy:clarabel", "cvxpy:highs", "pyomo:highs"])
+def test_prices_of_edited_rounds_are_of_the_first(method):
+    def capped(problem, instance):
+        return type(problem)(problem.objective, [*problem.constraints, problem.var_dict["x"][2] <= 10])
+
+    def capped_in_pyomo(model, instance):
+        model.capped = pyo.Constraint(expr=list(model.x.values())[2] <= 10)
+
+    item = mechanism("drfh").edited("capped", cvxpy=capped, pyomo=capped_in_pyomo)
+    allocation = solve(POORER_FIRST, item, method)
+    assert allocation.claims_success
+    assert len(allocation.round_prices) > 1
+    assert_duals_of_cvxpy(item, POORER_FIRST, allocation)
+
+
+@pytest.mark.parametrize("method", ["cvxpy:clarabel", "cvxpy:highs", "pyomo:highs", "exact"])
+@pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf", "asset"])
+def test_prices_with_floors_are_in_units_of_the_level(name, method):
+    instance, item = POORER_FIRST.replace(min_tasks=["1/2", 2, 0]), mechanism(name)
+    allocation = solve(instance, item, method)
+    assert allocation.claims_success
+    assert_duals_of_cvxpy(item, instance, allocation)
+
+
+@pytest.mark.parametrize("method", ["njc-market", "njc-ode", "cvxpy:clarabel", "pyomo:ipopt"])
+def test_prices_of_no_justified_complaints_are_in_units_of_the_weights(method):
+    assert_duals_of_cvxpy(mechanism("njc"), WEIGHTED, solve(WEIGHTED, "njc", method))
