@@ -76,11 +76,12 @@ class Neighbours:
         here: Any = self._answer(self.instance)
         self.here = here.tasks_exact if exact else here.tasks
         alone = np.bincount(self.instance.arcs.user, self.instance.arcs.gamma)
-        self.tasks = np.where(allocation.tasks > 0, allocation.tasks, alone)  # of who runs none what it could run
-        far = np.abs(here.tasks - allocation.tasks)
-        for n in np.flatnonzero(~(far <= FOLLOWED * np.maximum(here.tasks, allocation.tasks)))[:1]:
-            user, own = self.instance.users[n], allocation.tasks[n]
-            raise NotApplicable(f"solved again, {item.id!r} gives user {user!r} {here.tasks[n]:g} tasks instead of {own:g}")
+        own = allocation.shown_tasks
+        self.tasks = np.where(own > 0, own, alone)  # of who runs none what it could run
+        far = np.abs(here.shown_tasks - own)
+        for n in np.flatnonzero(~(far <= FOLLOWED * np.maximum(here.shown_tasks, own)))[:1]:
+            user = self.instance.users[n]
+            raise NotApplicable(f"solved again, {item.id!r} gives user {user!r} {here.tasks[n]:g} tasks instead of {own[n]:g}")
 
     def at(self, j: int, part: Any) -> Allocation:
         """The answer where the j-th capacity is larger by a part."""

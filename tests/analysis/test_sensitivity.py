@@ -407,3 +407,11 @@ def test_differences_have_no_digits_behind_their_tolerance(how, shown):
     same = {name: np.full(known.up.shape, value) for name, value in (("up", 0.99962), ("down", 0.99962), ("tolerance", 1e-3))}
     found = replace(known, **same, how=np.full(known.how.shape, how))
     assert {cell for row in found.grid().rows for cell in row[4:]} == {shown}
+
+
+def test_what_a_solver_leaves_of_no_tasks_is_none():
+    """Clarabel gives u2, who runs nothing, 1e-13 tasks."""
+    instance = Instance([[1, 4], [3, 1], [2, 2]], [[9, 18], [5, 6]])
+    found, exact = (fa.sensitivity(solve(instance, "utilitarian", method)) for method in ("cvxpy:clarabel", "exact"))
+    np.testing.assert_array_equal(found.up, exact.up)
+    assert not found.reason
