@@ -242,7 +242,7 @@ def log_value(weights: Rationals, tasks: Rationals) -> tuple[Fraction, Fraction]
     """Rationals around sum_n w_n log u_n, much closer together than STEP."""
     from flint import ctx
 
-    digits = max(0, int(sum(weights)).bit_length())  # the sum is to be known to a fixed number of places
+    digits = int(sum(weights)).bit_length()  # the sum is to be known to a fixed number of places
     with ctx.workprec(256 + digits):
         total = sum((as_ball(w) * as_ball(u).log() for w, u in zip(weights, tasks, strict=True)), as_ball(0))
         return point_as_fraction(total.lower()), point_as_fraction(total.upper())

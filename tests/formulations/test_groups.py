@@ -698,3 +698,9 @@ def test_nothing_judges_an_instance_with_groups_by_a_mechanism_that_knows_none(n
         certificate.verify(THREE)
     with pytest.raises(fa.NotApplicable, match="'nb' knows no groups"):
         fa.market(found)
+
+
+def test_users_reach_their_limits_one_after_another_in_rationals():
+    """Without groups it is drf: each limit ends the rise of its user alone."""
+    pool = fa.Instance([[1], [1], [2], [1]], [[13]], max_tasks=[1, 2, "3/2", None])
+    assert hierarchical_filling(pool) == fa.solve(pool, "drf", "exact").tasks_exact == (1, 2, Fraction(3, 2), 7)

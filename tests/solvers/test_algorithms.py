@@ -61,6 +61,12 @@ def test_filling_gives_the_published_answers_up_to_rounding(item):
     np.testing.assert_allclose(solve(item.instance, "drf", FILLING).tasks, expected, rtol=ROUNDING)
 
 
+def test_what_rises_beside_users_who_have_stopped_is_added_up_anew():
+    """Rates are 1e17 apart: once u1 has stopped, the difference of the sums is 0, as if nobody took what is left."""
+    instance = Instance([[1], [1], [1]], [[4]], weights=["1e17", 1, 1], max_tasks=[2, None, None])
+    np.testing.assert_allclose(solve(instance, "lmmf", FILLING).tasks, [2, 1, 1], rtol=ROUNDING)
+
+
 def test_the_trace_tells_the_events():
     allocation = solve(CHAIN, "drf", FILLING, trace=True)
     np.testing.assert_allclose(allocation.tasks, [2, 2, 2, 3], rtol=ROUNDING)

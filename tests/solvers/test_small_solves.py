@@ -9,6 +9,7 @@ from tolerances import RESIDUAL
 
 import fairalloc as fa
 from fairalloc.models.examples import generators
+from fairalloc.solvers.running import cpu_time
 from fairalloc.solvers.running.cpu_time import processor_seconds
 
 CALLS = {"drfh": 440, "nb": 965}
@@ -53,6 +54,13 @@ def test_few_calls(name):
     """Seconds differ from machine to machine; the number of calls, in a process of its own without coverage, does not."""
     done = subprocess.run([sys.executable, "-c", COUNT, name], capture_output=True, text=True, check=True)
     assert 50 < int(done.stdout) <= CALLS[name]
+
+
+def test_children_that_have_ended_are_counted(monkeypatch):
+    monkeypatch.setattr(cpu_time.time, "process_time", lambda: 1.0)
+    monkeypatch.setattr(cpu_time.os, "times", lambda: os.times_result((9.0, 9.0, 2.0, 4.0, 9.0)))
+    monkeypatch.setattr(cpu_time, "_has_children", lambda: False)
+    assert processor_seconds() == 1.0 + 2.0 + 4.0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="children are looked for where there is fork")

@@ -11,6 +11,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
 from fairalloc.models.examples import generators
 from fairalloc.solvers import judge
+from fairalloc.solvers.exact import many_digits
 from fairalloc.solvers.interior_point.next_step import errors_by_next_step
 from fairalloc.solvers.judge import judged, right_tasks
 from fairalloc.solvers.method import Limits
@@ -30,6 +31,12 @@ def test_a_user_with_twice_its_tasks_is_refused(name):
     verdict = fa.check(twice, name)
     assert verdict.holds is False, verdict
     assert not fa.certify(twice, name)
+
+
+@pytest.mark.parametrize(("error", "decides"), [(1e-11, True), (1e-9, False)])
+def test_tasks_to_many_digits_decide_where_they_are_known_well(error, decides, monkeypatch):
+    monkeypatch.setattr(many_digits, "many_digits", lambda *_: judge.RightTasks((Fraction(1), Fraction(1, 10**7)), error))
+    assert (right_tasks(mechanism("nb"), TINY, Limits()) is not None) == decides
 
 
 @pytest.mark.parametrize("name", UNIQUE)

@@ -40,7 +40,7 @@ KNOWN = {
 }
 """By method, mechanism and size: the iterations for each family, and what `told` sums; alpha is 2.
 
-Several numbers: with users alike the Newton system is singular, and the rounding of the processor decides (with AVX-512, or without).
+Several numbers: with users alike the Newton system is singular, and rounding decides, which AVX-512 changes.
 """
 
 EXACT = 10
