@@ -8,6 +8,8 @@ Residual: the largest relative difference of a user's tasks from that best, or t
 that is more.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -35,8 +37,11 @@ class Uniform(Utilitarian):
         """N K servers: row i N + n is user n's part of server i, eligible for that user alone; in rationals, as `exact` needs.
 
         Its arcs are those of the instance, in the same order. A task counts 1 / sum_i gamma_ni, so that without limits the
-        objective is the sum of all parts, 1.
+        objective is the sum of all parts, 1, where users have one variant and no time of their own. It is made once.
         """
+        return instance.once("parts of servers", lambda: self._parts(instance))
+
+    def _parts(self, instance: Instance) -> Instance:
         exact, everything, own = instance.exact, sum(instance.exact.weights), own_time(instance)
         n, i = np.nonzero(instance.placement)
         alone = sp.csr_array((np.ones(len(n), bool), (n, i * instance.N + n)), shape=(instance.N, instance.K * instance.N))
@@ -58,6 +63,10 @@ class Uniform(Utilitarian):
     def home(self, instance: Instance) -> Instance:
         """The allocation is given on the servers themselves."""
         return instance
+
+    def values(self, allocation: Allocation) -> dict[str, float]:
+        """The objective of the program, in which a task of user n counts 1 / sum_i gamma_ni."""
+        return super().values(replace(allocation, instance=self.domain(allocation.instance)))
 
     def marginal(self, allocation: Allocation) -> None:
         """None: the residual needs no prices."""

@@ -168,6 +168,14 @@ def test_several_variants_agree(name):
     assert agree(name, generators.variants(10, 3, 3, 1)) >= 3
 
 
+@pytest.mark.parametrize("name", ["nb", "lmmf", "mmf", "uniform", "utilitarian"])
+def test_values_are_those_of_the_model(name):
+    """That of uniform was the weighted sum of tasks, 10.75 here, where its program has parts of what each user runs alone."""
+    instance = Instance([[1, 4], [3, 1]], [[9, 18], [4, 5]], weights=[1, 3], max_tasks=[1, None])
+    (value,) = solve(instance, name).values.values()
+    assert value == pytest.approx(mechanism(name).cvxpy(instance).solve(), rel=1e-6)
+
+
 def test_every_mechanism_and_family_meets():
     """No pair is silently left out: the ones that are not defined are these."""
     left_out = {(m, f) for m in set(MECHANISMS) - HARD for f in FAMILIES} - set(CASES_OF_ALL)
