@@ -63,7 +63,7 @@ class PricedAllocation:
 
     @property
     def budgets(self) -> Floats:
-        """(N,) w_n."""
+        """(N,) w_n, the weights of the instance."""
         return self.allocation.instance.weights
 
     @cached_property
@@ -84,7 +84,7 @@ class PricedAllocation:
 
     @cached_property
     def due(self) -> Floats:
-        """(N,) min(w_n, q_n max_tasks_n)."""
+        """(N,) min(w_n, q_n max_tasks_n): a user's budget, or what all its tasks cost where that is less."""
         return np.asarray(np.minimum(self.budgets, _all_tasks(self.allocation.instance, self.cost)))
 
     @property
@@ -100,12 +100,17 @@ class PricedAllocation:
 
     @cached_property
     def unsold(self) -> Floats:
-        """(K, R) p_ir (c_ir - used_ir)."""
+        """(K, R) p_ir (c_ir - used_ir), the worth of what is not used."""
         return np.asarray(self.worth * (1.0 - self.allocation.load))
 
     @cached_property
     def residuals(self) -> Mapping[str, float]:
-        """`feasibility`, `clearing`, `spending` and `choice`: how far the three lines are from holding."""
+        """How far it is from an equilibrium, by names, dimensionless.
+
+        `feasibility`: the largest violation of a capacity. `clearing`: the value of unsold resources as a part of all budgets.
+        `spending`: the largest part of its budget that a user overspends. `choice`: the largest part of its best tasks that a
+        user misses.
+        """
         return {
             "feasibility": infeasibility(self.allocation),
             "clearing": float(np.abs(self.unsold).sum() / self.budgets.sum()),
@@ -123,9 +128,17 @@ class PricedAllocation:
 def market(allocation: Allocation) -> PricedAllocation:
     """The market in which an allocation with tasks for everybody is bought.
 
-    The prices are those of the allocation, brought to the scale (*). Where it has none, or their residual is not small, prices
-    from an independent linear program (formulations/common/duality_gap.py) are computed too, and those with the smaller residual
-    are taken.
+    The prices are those of the allocation, scaled so that what users may spend buys all capacities. Where it has none, or their
+    residual is not small, prices from an independent linear program (formulations/common/duality_gap.py) are computed too, and
+    those with the smaller residual are taken.
+
+    Parameters
+    ----------
+    allocation : of any mechanism; the budgets are the weights of its instance
+
+    Raises
+    ------
+    NotApplicable : a user has no tasks, or the instance is no market
 
     Examples
     --------

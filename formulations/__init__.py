@@ -58,7 +58,7 @@ MECHANISMS: Registry[Mechanism] = Registry(
 def mechanism(name: str | Mechanism | type[Mechanism], /, **parameters: Any) -> Mechanism:
     """The mechanism with this id or alias; a mechanism itself is returned as it is, and a class that needs no arguments made one.
 
-    `parameters` are those of `configure`.
+    `parameters` are the mechanism's own, such as alpha. UnknownName for another name, NotApplicable for another parameter.
 
     >>> mechanism("ceei").id
     'nb'

@@ -205,7 +205,7 @@ class Allocation:
         "prices" or "eligibility", the function of that name in `plots`.
         """
         if kind not in (kinds := self.drawn_by):
-            raise UnknownName(no_such("kind of figure", kind, kinds))
+            raise UnknownName(no_such("kind of figure", kind, kinds, f"the kinds are {', '.join(kinds)}"))
         return kinds[kind](self, ax)
 
     @property

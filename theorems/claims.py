@@ -205,7 +205,7 @@ class ClaimResult:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Its verdict."""
+        """The verdict on the case, or on all that was searched."""
         return self.finding.verdict
 
     @property

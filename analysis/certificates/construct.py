@@ -91,7 +91,7 @@ def certify(
 
     Raises
     ------
-    InstanceError : the allocation is none, or names no mechanism, or the tolerance is negative
+    InstanceError : it is no Allocation, or names no mechanism, or the tolerance is negative
     NotApplicable : the mechanism's answers have other arcs, as those of "drf", which are on one pool
 
     Examples

@@ -73,7 +73,7 @@ def check(
     ------
     UnknownName : there is no such property
     NotApplicable : `exact` for the definition of a mechanism
-    InstanceError : the allocation is none, or the property is neither a name nor an object that can be checked
+    InstanceError : the allocation is no Allocation, or the property is neither a name nor an object that can be checked
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Property:
 
     Attributes
     ----------
-    name : what verdicts call it, those without a name too
+    name : what a verdict calls the property
     function : `f(allocation)`, or `f(holdings, tolerance)` where it computes in rationals too (the arrays of `holdings`,
         analysis/holdings.py, are floats, or Fractions with the tolerance 0). It returns a Verdict, True or False, or a number:
         the margin, which is positive where the property is violated and at most 0 where it holds, as of `claim`

@@ -150,7 +150,7 @@ def solution_set(
 
     Raises
     ------
-    InstanceError : the instance is none, or `largest` is no positive integer
+    InstanceError : the instance is no Instance, or `largest` is no positive integer
     NotApplicable : the answers of this mechanism on this instance cannot be listed; the sentence says why
 
     Examples

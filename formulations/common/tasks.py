@@ -39,7 +39,10 @@ def costs_at(allocation: Allocation, prices: Floats) -> tuple[Floats, Floats]:
 
 @checked
 def cvxpy_tasks(instance: Instance, whole: bool = False) -> tuple[Any, list[Any]]:
-    """The variable "x", `whole` or not, and the constraints "capacity" and, where a user has a limit, "limit" in CVXPY."""
+    """The CVXPY variable "x" (A,), tasks >= 0 on the arcs, and a list of constraints.
+
+    "capacity" is `instance.arcs.load @ x <= 1`, and "limit" is there where a user has max_tasks. `whole` makes x integer.
+    """
     import cvxpy as cp
 
     x = cp.Variable(instance.A, nonneg=True, integer=whole, name="x")

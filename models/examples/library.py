@@ -75,7 +75,7 @@ def library(name: str) -> Frozen: ...
 
 @checked
 def library(name: str | None = None) -> Frozen | tuple[str, ...]:
-    """The frozen instance with this name, or without one the names of all.
+    """The frozen instance with this name, or without one the names of all; UnknownName for another name.
 
     >>> library("market-20x50x1-1.0-1").size
     (20, 50, 1, 1000)

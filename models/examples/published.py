@@ -258,7 +258,7 @@ EVERY_EXAMPLE: tuple[Example, ...] = (*EXAMPLES, *SCHEDULER_EXAMPLES)
 
 @checked
 def example(name: str) -> Example:
-    """The published example with this name, of the papers or of a scheduler."""
+    """The published example with this name, of the papers or of a scheduler; UnknownName for another one."""
     for item in EVERY_EXAMPLE:
         if item.name == name:
             return item

@@ -39,7 +39,8 @@ def read_csv(users: str | Path, servers: str | Path, name: str = "") -> Instance
 
     Parameters
     ----------
-    users : a file with a row for each user: its name, a column for each resource, and if wanted the columns above
+    users : a file with a row for each user: its name, a column for each resource, and if wanted "weight", "max_tasks",
+        "min_tasks" and "eligible" (names of servers, separated by ";"). A user with several ways to run a task has several rows
     servers : a file with a row for each server: its name, a column for each resource, and if wanted "count"
     name : of the instance; "" = that of the users' file
 

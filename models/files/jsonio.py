@@ -128,7 +128,7 @@ def write_json(document: Mapping[str, Any], path: str | Path) -> None:
 
 @checked
 def read_instance(path: str | Path) -> Instance:
-    """The instance in a file of schema fairalloc-instance/2 or fairalloc-instance/1."""
+    """The instance in a file of schema fairalloc-instance/2 or fairalloc-instance/1; InstanceError where it is damaged."""
     return parse_instance(read_json(path))
 
 
