@@ -123,11 +123,7 @@ class Mechanism:
         if None not in (self.linear, self.integer, self.convex) and not claimed:
             return self
         layer = "cvxpy" if "cvxpy" in self.layers else "pyomo"
-        model: Any = getattr(self, layer)(instance)
-        mark, rule = ("is_dcp", "a cvxpy.Problem") if layer == "cvxpy" else ("component_data_objects", "a Pyomo model")
-        if not hasattr(model, mark):
-            raise FairallocError(f"write_{layer} of {self.id!r} returned {type(model).__name__}, but it must return {rule}")
-        read, result = read_off(model), copy(self)
+        read, result = read_off(self._a_model(layer, getattr(self, layer)(instance))), copy(self)
         for name, value in read.items():
             if getattr(self, name) is None:
                 setattr(result, name, value)
@@ -136,6 +132,16 @@ class Mechanism:
             with suppress(AttributeError):  # a property
                 result.convex = False
         return result
+
+    def check_models(self, instance: Instance) -> None:
+        """FairallocError where methods that do not read its models would compute something else than these say."""
+
+    def _a_model(self, layer: str, model: Any) -> Any:
+        """What its function for "cvxpy" or "pyomo" returned; FairallocError where that is no model."""
+        mark, rule = ("is_dcp", "a cvxpy.Problem") if layer == "cvxpy" else ("component_data_objects", "a Pyomo model")
+        if not hasattr(model, mark):
+            raise FairallocError(f"write_{layer} of {self.id!r} returned {type(model).__name__}, but it must return {rule}")
+        return model
 
     def edited(
         self,

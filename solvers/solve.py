@@ -138,6 +138,8 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
     """The best allocation; `keep` gets each that is better than those before."""
     instance = request.instance
     item = request.mechanism.settled(instance)
+    if method is None or method_of(method).id.partition(":")[0] not in item.layers:
+        item.check_models(instance)
     chosen, later = _asked(item, method, instance, options)
     request = request if item is request.mechanism else replace(request, mechanism=item)
     best = _merged(request, method, options, keep) if request.merge else None

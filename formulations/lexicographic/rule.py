@@ -13,6 +13,7 @@ prices, one layer for each round, is a proof that needs no solver.
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from fairalloc.formulations.common.tasks import by_user, canonical, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
 from fairalloc.formulations.lexicographic.linear_program import LP, Round, cvxpy_round, pyomo_round, round_as_lp
+from fairalloc.formulations.lexicographic.same_model import MOST_ARCS, difference
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -69,6 +71,25 @@ class Leximin(Mechanism):
     ) -> None:
         self.id, self.share, self.title, self.source, self.aliases = id, share, title, source, aliases
         self.exact_share, self._domain = exact_share, domain
+
+    def check_models(self, instance: Instance) -> None:
+        """FairallocError where a class of one's own writes another model than its share means."""
+        for layer in ("cvxpy", "pyomo"):
+            name = f"write_{layer}"
+            writer = next(c for c in type(self).__mro__ if name in vars(c))
+            if not writer.__module__.startswith("fairalloc."):
+                part = instance.once((self, name), partial(self._other_part, instance, layer))
+                if part:
+                    what = f"the model of {self.id!r} in {layer} is not that of its share: {part!r} differs"
+                    raise FairallocError(f"{what}, but the share decides: change it too, or name a method of {layer}")
+
+    def _other_part(self, instance: Instance, layer: str) -> str:
+        """The part of its model that the share does not explain, or ""; larger models are not written twice."""
+        domain, write = self.domain(instance), f"write_{layer}"
+        if domain.A > MOST_ARCS:
+            return ""
+        own = self._a_model(layer, getattr(self, write)(domain))
+        return difference(layer, own, getattr(Leximin, write)(self, domain), domain.A)
 
     def domain(self, instance: Instance) -> Instance:
         """The instance whose servers the mechanism allocates; FairallocError where shares are not defined."""

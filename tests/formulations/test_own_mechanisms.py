@@ -1,5 +1,6 @@
 """Mechanisms that are not in the package: own models, shares alone, edits of every round; and how they are judged."""
 
+import inspect
 import re
 
 import cvxpy as cp
@@ -296,6 +297,61 @@ def test_a_class_that_changes_a_model_of_ours_is_not_solved_as_ours():
         with pytest.raises(fa.FairallocError, match="Other has another model than NashBargaining, whose methods it inherits"):
             fa.solve(KHAMSE, Other(), method)
     assert fa.solve(KHAMSE, Renamed()).claims_success
+
+
+@pytest.mark.parametrize(
+    ("layer", "old", "new", "part"),
+    [
+        ("cvxpy", "cp.multiply(sigma / phi,", "cp.multiply(sigma / phi**2,", "fairness"),
+        ("cvxpy", "arcs.load @ x <= 1)", "arcs.load @ x <= 0.9)", "capacity"),
+        ("cvxpy", "[capacity, fairness,", "[capacity, fairness, (x[0] <= 1).set_label('mine'),", "mine"),
+        ("cvxpy", "cp.Maximize(g)", "cp.Maximize(cp.sum(x))", "objective"),
+        ("pyomo", "sigma[n] / phi[n] * tasks[n]", "sigma[n] / phi[n] ** 2 * tasks[n]", "fairness"),
+        ("pyomo", "load[row] <= 1", "load[row] <= 0.9", "capacity"),
+        ("pyomo", "sense=pyo.maximize", "sense=pyo.minimize", "objective"),
+    ],
+)
+def test_a_copy_of_the_model_of_drfh_whose_share_stays_is_not_solved_as_drfh(layer, old, new, part):
+    """Fast methods had solved the share's model, and called that optimal. Methods of the layer take the text (test_pages.py)."""
+    source = inspect.getsource(inspect.getmodule(type(fa.mechanism("drfh"))))
+    assert old in source
+    for text, other in ((source, False), (source.replace(old, new), True)):
+        own = {"__name__": "copied"}
+        exec(text.replace('"drfh"', '"my-drfh"').replace('("c-drfh",)', "()"), own)
+        weighted = KHAMSE.replace(weights=[1, 2, 3, 4], max_tasks=[3, None, None, None])
+        reads_the_text = f"{layer}:{'clarabel' if layer == 'cvxpy' else 'highs'}"
+        for method in (None, "highs:leximin", *([] if other else [reads_the_text])):
+            if other:
+                with pytest.raises(fa.FairallocError, match=f"in {layer} is not that of its share: '{part}' differs"):
+                    fa.solve(weighted, own["mechanism"], method)
+            else:
+                found = fa.solve(weighted, own["mechanism"], method)
+                assert found.claims_success
+                np.testing.assert_allclose(found.tasks, fa.solve(weighted, "drfh").tasks, rtol=SHARES)
+
+
+def test_a_model_whose_rows_are_scaled_is_that_of_its_share():
+    class Scaled(fa.Leximin):
+        def write_cvxpy(self, instance, round=None):
+            x, constraints = fa.cvxpy_tasks(instance)
+            g = cp.Variable(nonneg=True, name="g")
+            fairness = (cp.multiply(3 / instance.weights, instance.arcs.owner @ x) >= 3 * g).set_label("fairness")
+            return cp.Problem(cp.Maximize(g), [constraints[0], fairness, *constraints[1:]])
+
+    class Nothing(Scaled):
+        def write_cvxpy(self, instance, round=None):
+            return None
+
+    class WithoutLevel(Scaled):
+        def write_cvxpy(self, instance, round=None):
+            return MostTasks().write_cvxpy(instance)
+
+    for own, sentence in ((Nothing, "returned NoneType, but it must return a cvxpy.Problem"), (WithoutLevel, "'g' differs")):
+        with pytest.raises(fa.FairallocError, match=sentence):
+            fa.solve(KHAMSE, own("own", share=lambda instance: np.ones(instance.N)))
+    scaled = Scaled("scaled", share=lambda instance: np.ones(instance.N))
+    weighted = KHAMSE.replace(weights=[1, 2, 3, 4])
+    np.testing.assert_allclose(fa.solve(weighted, scaled).tasks, fa.solve(weighted, "lmmf").tasks, rtol=SHARES)
 
 
 def test_generated_instances_agree_between_an_own_model_and_ours():
