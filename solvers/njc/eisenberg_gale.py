@@ -46,9 +46,10 @@ class ExactNjcMethod(Method):
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """An exact allocation, or the floating-point one and why no exact one was found next to it."""
         assert isinstance(mechanism, NoJustifiedComplaints)
-        d, answer = requests(instance), super().run(*mechanism.in_requests(instance), limits)
+        d, (item, own) = requests(instance), mechanism.in_requests(instance)
+        answer = super().run(item, own, limits)
         exact = None if answer.x_exact is None else d.tasks(answer.x_exact)
-        prices = None if answer.prices is None else answer.prices * instance.weights.sum()  # of weights that add up to 1
+        prices = None if answer.prices is None else mechanism.model_prices(instance, own, answer.x, answer.prices[None])
         return replace(answer, x=answer.x * np.array(d.unit, float), x_exact=exact, prices=prices)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
