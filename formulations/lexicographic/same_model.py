@@ -26,19 +26,25 @@ Rows = dict[str, Floats]
 
 def difference(layer: str, own: Any, rule: Any, arcs: int) -> str:
     """The name of a part in which the model `own` differs from `rule`, or ""; `layer` is "cvxpy" or "pyomo"."""
-    rows: Callable[[Any, Floats], Rows] = cvxpy_rows if layer == "cvxpy" else pyomo_rows
     for name, size in (("x", arcs), ("g", 1)):
         variable = own.var_dict.get(name) if layer == "cvxpy" else own.component(name)
         if variable is None or (variable.size if layer == "cvxpy" else len(variable)) != size:
             return name
     x = np.random.default_rng(0).uniform(1.0, 2.0, arcs)
-    mine, theirs = rows(own, x), rows(rule, x)
+    mine, theirs = _rows(layer, own, x), _rows(layer, rule, x)
     for part in [*theirs, *mine]:
         if part not in mine or part not in theirs or mine[part].shape != theirs[part].shape:
             return part
         if not np.allclose(_scaled(mine[part]), _scaled(theirs[part]), rtol=0.0, atol=DIGITS):
             return part
     return ""
+
+
+def _rows(layer: str, model: Any, x: Floats) -> Rows:
+    """{part: (rows, 3)} the rows of a model at the three points."""
+    read: Callable[[Any, Floats, float], Rows] = _of_cvxpy if layer == "cvxpy" else _of_pyomo
+    columns = [read(model, *point) for point in ((0.0 * x, 0.0), (x, 0.0), (0.0 * x, 1.0))]
+    return {part: np.stack([column[part] for column in columns], axis=1) for part in columns[0]}
 
 
 def _scaled(rows: Floats) -> Floats:
@@ -48,42 +54,32 @@ def _scaled(rows: Floats) -> Floats:
     return result
 
 
-def cvxpy_rows(problem: "cp.Problem", x: Floats) -> Rows:
-    """{part: (rows, 3)} what each row is at the three points, where at most 0 is feasible; the objective is a row."""
+def _of_cvxpy(problem: "cp.Problem", tasks: Floats, level: float) -> Rows:
+    """{part: (rows,)} what each row is there, where at most 0 is feasible; the objective is a row."""
     import cvxpy as cp
 
-    sign = 1.0 if isinstance(problem.objective, cp.Maximize) else -1.0
-    parts = {"objective": problem.objective.expr * sign}
+    for variable in problem.var_dict.values():
+        variable.value = np.zeros(variable.shape)
+    problem.var_dict["x"].value, problem.var_dict["g"].value = tasks, level
+    parts = {"objective": problem.objective.expr * (1.0 if isinstance(problem.objective, cp.Maximize) else -1.0)}
     for c in problem.constraints:
         kind = "" if isinstance(c, cp.constraints.Inequality) else f" {type(c).__name__}"
         parts[f"{c.label or c.name()}{kind}"] = c.expr if hasattr(c, "expr") else c.args[0]
-    variables, columns = problem.var_dict, []
-    for tasks, level in ((0.0 * x, 0.0), (x, 0.0), (0.0 * x, 1.0)):
-        for variable in variables.values():
-            variable.value = np.zeros(variable.shape)
-        variables["x"].value, variables["g"].value = tasks, level
-        columns.append({part: np.atleast_1d(np.asarray(expr.value, float)).ravel() for part, expr in parts.items()})
-    return {part: np.stack([column[part] for column in columns], axis=1) for part in parts}
+    return {part: np.atleast_1d(np.asarray(expr.value, float)).ravel() for part, expr in parts.items()}
 
 
-def pyomo_rows(model: "pyo.ConcreteModel", x: Floats) -> Rows:
-    """As `cvxpy_rows`, with a model of Pyomo."""
+def _of_pyomo(model: "pyo.ConcreteModel", tasks: Floats, level: float) -> Rows:
+    """As `_of_cvxpy`, with a model of Pyomo."""
     import pyomo.environ as pyo
 
-    rows: dict[str, list[list[float]]] = {}
-    goals, constraints = active(model, "Objective"), active(model, "Constraint")
-    for tasks, level in ((0.0 * x, 0.0), (x, 0.0), (0.0 * x, 1.0)):
-        for variable in model.component_data_objects(pyo.Var):
-            variable.set_value(0.0, skip_validation=True)
-        for variable, value in zip(model.x.values(), tasks, strict=True):
-            variable.set_value(value, skip_validation=True)
-        model.g.set_value(level, skip_validation=True)
-        column: dict[str, list[float]] = {"objective": [g.sense * -pyo.value(g.expr) for g in goals]}
-        for c in constraints:
-            kind, body = " equality" if c.equality else "", pyo.value(c.body)
-            sides = [] if c.upper is None else [body - pyo.value(c.upper)]
-            sides += [] if c.lower is None else [pyo.value(c.lower) - body]
-            column.setdefault(f"{c.parent_component().name}{kind}", []).extend(sides)
-        for part, values in column.items():
-            rows.setdefault(part, []).append(values)
-    return {part: np.array(values).T for part, values in rows.items()}
+    for variable in model.component_data_objects(pyo.Var):
+        variable.set_value(0.0, skip_validation=True)
+    for variable, value in zip(model.x.values(), tasks, strict=True):
+        variable.set_value(value, skip_validation=True)
+    model.g.set_value(level, skip_validation=True)
+    rows = {"objective": [goal.sense * -pyo.value(goal.expr) for goal in active(model, "Objective")]}
+    for c in active(model, "Constraint"):
+        sides = [] if c.upper is None else [pyo.value(c.body) - pyo.value(c.upper)]
+        sides += [] if c.lower is None else [pyo.value(c.lower) - pyo.value(c.body)]
+        rows.setdefault(f"{c.parent_component().name}{' equality' * c.equality}", []).extend(sides)
+    return {part: np.array(values) for part, values in rows.items()}
