@@ -138,8 +138,6 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
     """The best allocation; `keep` gets each that is better than those before."""
     instance = request.instance
     item = request.mechanism.settled(instance)
-    if method is None or method_of(method).id.partition(":")[0] not in item.layers:
-        item.check_models(instance)
     chosen, later = _asked(item, method, instance, options)
     request = request if item is request.mechanism else replace(request, mechanism=item)
     best = _merged(request, method, options, keep) if request.merge else None
@@ -181,8 +179,11 @@ def _asked(
     mechanism: Mechanism, method: str | Own | None, instance: Instance, options: Mapping[str, Any]
 ) -> tuple[Iterable[Method], Iterable[Method]]:
     """The method that is named; or those that are asked where none is, available or not, and solvers of the user after them."""
-    if method is not None:
-        return [_chosen(mechanism, method, instance, options)], ()
+    chosen = None if method is None else _chosen(mechanism, method, instance, options)
+    if chosen is None or chosen.id.partition(":")[0] not in mechanism.layers:
+        mechanism.check_models(instance)
+    if chosen is not None:
+        return [chosen], ()
     known = candidates(mechanism, instance, available=False)
     return (item for item in known if not item.peer), installed_candidates(mechanism, instance)
 
