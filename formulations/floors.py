@@ -56,6 +56,10 @@ class WithFloors(Edited):
 
     keeps_floors = True
 
+    def check_models(self, instance: Instance) -> None:
+        """That of the mechanism: `exact` reads its share."""
+        self.base.check_models(instance)
+
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Those of the mechanism, always the same object for an instance."""
         return instance.once((self.base, "canonical"), lambda: self.base.canonical(instance))

@@ -134,7 +134,7 @@ class Mechanism:
         return result
 
     def check_models(self, instance: Instance) -> None:
-        """FairallocError where methods that do not read its models would compute something else than these say."""
+        """NotApplicable where methods that do not read its models would compute something else than these say."""
 
     def _a_model(self, layer: str, model: Any) -> Any:
         """What its function for "cvxpy" or "pyomo" returned; FairallocError where that is no model."""

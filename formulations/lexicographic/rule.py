@@ -25,7 +25,7 @@ from fairalloc.formulations.lexicographic.same_model import MOST_ARCS, differenc
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats, frozen, worst
 
@@ -73,7 +73,7 @@ class Leximin(Mechanism):
         self.exact_share, self._domain = exact_share, domain
 
     def check_models(self, instance: Instance) -> None:
-        """FairallocError where a class of one's own writes another model than its share means."""
+        """NotApplicable where a class of one's own writes another model than its share means."""
         for layer in ("cvxpy", "pyomo"):
             name = f"write_{layer}"
             writer = next(c for c in type(self).__mro__ if name in vars(c))
@@ -81,7 +81,7 @@ class Leximin(Mechanism):
                 part = instance.once((self, name), partial(self._other_part, instance, layer))
                 if part:
                     what = f"the model of {self.id!r} in {layer} is not that of its share: {part!r} differs"
-                    raise FairallocError(f"{what}, but the share decides: change it too, or name a method of {layer}")
+                    raise NotApplicable(f"{what}, but the share decides: change it too, or name a method of {layer}")
 
     def _other_part(self, instance: Instance, layer: str) -> str:
         """The part of its model that the share does not explain, or ""; larger models are not written twice."""
@@ -92,23 +92,23 @@ class Leximin(Mechanism):
         return difference(layer, own, getattr(Leximin, write)(self, domain), domain.A)
 
     def domain(self, instance: Instance) -> Instance:
-        """The instance whose servers the mechanism allocates; FairallocError where shares are not defined."""
+        """The instance whose servers the mechanism allocates; NotApplicable where shares are not defined."""
         result = self._domain(instance)
         self.rate(result)
         return result
 
     def rate(self, instance: Instance) -> Floats:
-        """(N,) sigma_n / phi_n: the weighted share of one task; FairallocError for shares that are not N positive numbers."""
+        """(N,) sigma_n / phi_n: the weighted share of one task; NotApplicable for shares that are not N positive numbers."""
         return instance.once((self, "rate"), lambda: self._rate(instance))
 
     def _rate(self, instance: Instance) -> Floats:
         share = floats(self.share(instance), f"the share of {self.id!r}")
         if share.shape != (instance.N,):
             rule = f"it must be ({instance.N},), one a user"
-            raise FairallocError(f"the share of {self.id!r} has shape {share.shape}, but {rule}")
+            raise NotApplicable(f"the share of {self.id!r} has shape {share.shape}, but {rule}")
         for n in np.flatnonzero(~((share > 0) & (share < np.inf)))[:1]:
             where = f"the share of {self.id!r} for user {instance.users[n]!r}"
-            raise FairallocError(f"{where} is {share[n]}, but it must be positive")
+            raise NotApplicable(f"{where} is {share[n]}, but it must be positive")
         return frozen(share / instance.weights)
 
     def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:

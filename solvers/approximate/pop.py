@@ -48,11 +48,11 @@ class PopSession(Session):
     """The parts of one instance."""
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats | None]:  # noqa: A002, ARG002
-        """Each part in turn; the prices are those of all parts, where every part has some."""
+        """Each part in turn; prices are the sums over the parts, where every part has some, and then those of all rounds."""
         options, instance = self.limits.own(PopOptions), self.instance
         count = min(options.parts, instance.N)
         order = np.random.default_rng(options.seed).permutation(instance.N)
-        x, prices = np.zeros(instance.A), list[Floats | None]()
+        x, parts = np.zeros(instance.A), list[Allocation]()
         for number, part in enumerate(np.array_split(order, count)):
             answer = self._answer(np.sort(part), count)
             if not answer.has_point:
@@ -63,11 +63,12 @@ class PopSession(Session):
             self.x = x
             if answer.termination == "interrupted":
                 raise KeyboardInterrupt
-            prices.append(answer.prices if answer.round_prices is None else answer.round_prices)
-        found = [one for one in prices if one is not None]
-        if len(found) < count:
+            parts.append(answer)
+        prices = [one.prices for one in parts if one.prices is not None]
+        if len(prices) < count:
             return x, None
-        return x, np.concatenate(found) if isinstance(self.mechanism, Leximin) else np.sum(found, axis=0)
+        rounds = [one.round_prices for one in parts if one.round_prices is not None]
+        return x, np.concatenate([np.sum(prices, axis=0)[None], *rounds])
 
     def _answer(self, users: NDArray[np.intp], count: int) -> Allocation:
         """Of the users alone, with all capacities and their limits times `count`."""

@@ -319,9 +319,14 @@ def test_a_copy_of_the_model_of_drfh_whose_share_stays_is_not_solved_as_drfh(lay
         own = {"__name__": "copied"}
         exec(text.replace('"drfh"', '"my-drfh"').replace('("c-drfh",)', "()"), own)
         weighted = KHAMSE.replace(weights=[1, 2, 3, 4], max_tasks=[3, None, None, None])
+        floored = weighted.replace(min_tasks=[1, 0, 0, 0])
         reads_the_text = f"{layer}:{'clarabel' if layer == 'cvxpy' else 'highs'}"
+        if other:
+            assert f"'{part}' differs" in fa.compare(weighted, [own["mechanism"], "nb"]).refused["my-drfh"]
         for method in (None, "highs:leximin", *([] if other else [reads_the_text])):
             if other:
+                with pytest.raises(fa.FairallocError, match=f"in {layer} is not that of its share: '{part}' differs"):
+                    fa.solve(floored, own["mechanism"], None if method is None else "exact")
                 with pytest.raises(fa.FairallocError, match=f"in {layer} is not that of its share: '{part}' differs"):
                     fa.solve(weighted, own["mechanism"], method)
             else:

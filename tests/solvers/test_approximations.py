@@ -149,6 +149,20 @@ def test_a_part_has_what_it_gets_alone_with_its_part_of_every_capacity(name, par
         np.testing.assert_allclose(found.tasks[users], fa.solve(alone, name).tasks, rtol=SHARES)
 
 
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_prices_are_those_of_all_parts(name):
+    """They had been those of the first part for rules with rounds."""
+    instance = generators.generic(12, 3, 2, 3)
+    found, right = (fa.solve(instance, name, method) for method in ("pop", None))
+    assert found.prices.sum() >= right.prices.sum() * (1 - SHARES), "the dual bounds the optimum"
+    parts = [np.sort(part) for part in np.array_split(np.random.default_rng(0).permutation(12), 4)]
+    alone = [
+        instance.chosen(part, np.arange(3), instance.weights[part], instance.max_tasks[part], instance.counts) for part in parts
+    ]
+    total = sum(fa.solve(one, name).prices for one in alone)
+    np.testing.assert_allclose(found.prices / found.prices.sum(), total / total.sum(), atol=SHARES)
+
+
 def test_a_part_that_is_not_solved_is_named(monkeypatch):
     instance, module = generators.generic(4, 2, 2), importlib.import_module("fairalloc.solvers.approximate.pop")
     assert "part" not in fa.solve(instance, "nb", "pop").message
