@@ -146,7 +146,7 @@ class NoJustifiedComplaints(Mechanism):
     def _pyomo_given(self, instance: Instance, bottlenecks: list[int]) -> "pyo.ConcreteModel":
         import pyomo.environ as pyo
 
-        model = pyomo_tasks(instance, np.where(np.isin(np.arange(instance.R), bottlenecks), 1.0, np.nan))
+        model = pyomo_tasks(instance, np.isin(np.arange(instance.R), bottlenecks))
         x = by_user(instance, model.x.values())
         d = requests(instance)
         share = by_user(instance, d.tasks(d.lowest(bottlenecks)))

@@ -60,37 +60,36 @@ def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
 
 
 @checked
-def pyomo_tasks(instance: Instance, full: Floats | None = None, whole: bool = False) -> Any:
+def pyomo_tasks(instance: Instance, full: Any = None, whole: bool = False) -> Any:
     """A Pyomo model with the tasks `x[user, variant, server]` >= 0 and the constraints `capacity`, `limit` and `full`, by name.
 
     Parameters
     ----------
     instance : its arcs are the tasks
-    full : (K R,) loads that are equalities, `full[server, resource]`; nan = a capacity, inf = no row
+    full : (K R,) bool, the capacities that are equalities, `full[server, resource]`; None = none of them
     whole : whether tasks are integers
     """
     import pyomo.environ as pyo
 
-    rows = None if full is None else floats(full, "full")
-    size = instance.K * instance.R
-    require(rows is None or rows.shape == (size,), "full is", full, f"it must be {size} numbers")
+    rows, size = None if full is None else floats(full, "full") > 0, instance.K * instance.R
+    require(rows is None or rows.shape == (size,), "full is", full, f"it must be {size} truth values")
     model, load, tasks = pyomo_arcs(instance)
     for x in model.x.values() if whole else ():
         x.domain = pyo.NonNegativeIntegers
     model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
     model = pyomo_limit(model, instance, tasks)
-    return model if rows is None else pyomo_full(model, instance, rows)
+    return model if rows is None else pyomo_full(model, instance, rows, np.zeros(size, bool))
 
 
-def pyomo_full(model: Any, instance: Instance, full: Floats) -> Any:
-    """The model with `full` (K R,) in the place of some rows of `capacity`: their loads; nan = at most 1, inf = no row."""
+def pyomo_full(model: Any, instance: Instance, full: NDArray[np.bool_], implied: NDArray[np.bool_]) -> Any:
+    """The model with `full` in the place of some rows (K R,) of `capacity`, and without those that are implied."""
     import pyomo.environ as pyo
 
-    rows = dict(zip(server_resources(instance), full.tolist(), strict=True))
-    load = {row: constraint.body for row, constraint in model.capacity.items() if not np.isnan(rows[row])}
-    for row in load:
+    at = {row: k for k, row in enumerate(server_resources(instance))}
+    load = {row: capacity.body for row, capacity in model.capacity.items() if full[at[row]]}
+    for row in [row for row in model.capacity if full[at[row]] or implied[at[row]]]:
         del model.capacity[row]
-    model.full = pyo.Constraint([row for row in load if np.isfinite(rows[row])], rule=lambda _, *row: load[row] == rows[row])
+    model.full = pyo.Constraint(list(load), rule=lambda _, *row: load[row] == 1)
     return model
 
 

@@ -39,7 +39,7 @@ class Round:
 
     active, level : (N,) users who still rise; the weighted share that each other user keeps
     closed : (A,) arcs that carry nothing; all false unless the round is written on its face
-    full : (K R,) 1 for rows that are full, nan = at most 1, inf = implied by the other rows
+    full, implied : (K R,) rows that are full; those that the other rows imply; the rest are at most 1
     on_face : whether levels and full rows are equations
     unlimited : whether limits may be exceeded, to see who is at its limit before a row is full (solvers/lexicographic/rounds.py)
     """
@@ -47,7 +47,8 @@ class Round:
     active: NDArray[np.bool_]
     level: Floats
     closed: NDArray[np.bool_]
-    full: Floats
+    full: NDArray[np.bool_]
+    implied: NDArray[np.bool_]
     on_face: bool = False
     unlimited: bool = False
 
@@ -55,24 +56,20 @@ class Round:
     def first(cls, instance: Instance) -> "Round":
         """Everybody is active, nothing is known."""
         arcs, rows = instance.A, instance.K * instance.R
-        return cls(np.ones(instance.N, bool), np.zeros(instance.N), np.zeros(arcs, bool), np.full(rows, np.nan))
+        closed, full, implied = (np.zeros(size, bool) for size in (arcs, rows, rows))
+        return cls(np.ones(instance.N, bool), np.zeros(instance.N), closed, full, implied)
 
     @property
     def at_most(self) -> NDArray[np.bool_]:
         """(K R,) rows that are inequalities."""
-        return np.isnan(self.full)
+        return ~(self.full | self.implied)
 
     def is_like(self, other: "Round | None") -> bool:
         """Whether another round asks the same."""
         if other is None or self.unlimited != other.unlimited:
             return False
-        mine, theirs = ((one.active, one.level, one.closed, one.full) for one in (self, other))
-        return all(np.array_equal(one, two, equal_nan=one.dtype == float) for one, two in zip(mine, theirs, strict=True))
-
-    @property
-    def exactly(self) -> NDArray[np.bool_]:
-        """(K R,) rows that are equations."""
-        return np.isfinite(self.full)
+        mine, theirs = ((one.active, one.level, one.closed, one.full, one.implied) for one in (self, other))
+        return all(map(np.array_equal, mine, theirs))
 
 
 @dataclass(frozen=True)
@@ -133,8 +130,8 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
     level = np.where(round.active, 0.0, round.level)
     fixed = np.where(round.active | (not round.on_face), np.inf, level)
     limits = np.where(round.unlimited, np.inf, limits)
-    lower = np.concatenate([np.where(round.exactly, round.full, -np.inf), level, np.full(len(limits), -np.inf)])
-    upper = np.concatenate([np.where(round.at_most, 1.0, round.full), fixed, limits])
+    lower = np.concatenate([np.where(round.full, 1.0, -np.inf), level, np.full(len(limits), -np.inf)])
+    upper = np.concatenate([np.where(round.implied, np.inf, 1.0), fixed, limits])
     return lower, upper, np.append(np.where(round.closed, 0.0, np.inf), np.inf)
 
 
@@ -150,8 +147,8 @@ def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) 
     if not round.active.all():
         kept, level = share[~round.active], round.level[~round.active]
         constraints.append((kept == level if round.on_face else kept >= level).set_label("level"))
-    if round.exactly.any():
-        constraints.append((load[round.exactly] == round.full[round.exactly]).set_label("full"))
+    if round.full.any():
+        constraints.append((load[round.full] == 1).set_label("full"))
     if round.closed.any():
         x.attributes["nonneg"] = False  # arcs that are closed have no interior
         constraints += [(x[~round.closed] >= 0).set_label("open"), (x[round.closed] == 0).set_label("closed")]
@@ -201,7 +198,7 @@ def pyomo_round(model: "pyo.ConcreteModel", instance: Instance, round: Round | N
     for n in fixed:
         del model.fairness[n]
     model.level = pyo.Constraint(fixed, rule=lambda m, n: m.share[n] == level[n] if round.on_face else m.share[n] >= level[n])
-    model = pyomo_full(model, instance, round.full)
+    model = pyomo_full(model, instance, round.full, round.implied)
     for a, variable in enumerate(model.x.values()):
         if round.closed[a]:
             variable.fix(0.0)

@@ -53,7 +53,7 @@ def excess(instance: Instance, rate: Floats, v: Floats, prices: Floats, on: Roun
                 best[users] = np.minimum(best[users], _gaps(worth, y / rate[users], v[users], rounding))
         return best
     for layer in layers:
-        p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.exactly, layer, 0.0))
+        p = np.where(on.at_most, np.maximum(layer, 0.0), np.where(on.full, layer, 0.0))
         y = cheapest(instance, p, on.closed) / rate
         worth = float(p.sum() - (y * v)[~on.active].sum())
         best = np.minimum(best, _gaps(worth, np.where(on.active, y, 0.0), v, ROUNDING * float(np.abs(p).sum())))

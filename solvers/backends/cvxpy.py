@@ -148,7 +148,7 @@ class CvxpySession(ModelSession):
         if duals.get("capacity") is None or np.size(duals["capacity"]) != now.at_most.sum():
             return None
         prices[now.at_most] = duals["capacity"]
-        prices[now.exactly] = duals.get("full", 0.0)
+        prices[now.full] = duals.get("full", 0.0)
         return prices.reshape(self.instance.K, self.instance.R)
 
     def own_conditions(self) -> None:

@@ -90,9 +90,10 @@ class MaxMinComponents:
 
     def _solved(self, part: Component, round: Round, limits: Limits, offer: Callable[[Floats, Floats], None]) -> int:  # noqa: A002
         """Solve a component where its part of the round is new; the iterations that took."""
-        active, full = round.active[part.users], round.full.reshape(-1, self.instance.R)[part.servers].ravel()
+        active = round.active[part.users]
+        full, implied = (rows.reshape(-1, self.instance.R)[part.servers].ravel() for rows in (round.full, round.implied))
         level = np.where(active, 0.0, round.level[part.users])
-        own = replace(round, active=active, level=level, closed=round.closed[part.arcs], full=full)
+        own = replace(round, active=active, level=level, closed=round.closed[part.arcs], full=full, implied=implied)
         if own.is_like(part.round):
             return 0
 

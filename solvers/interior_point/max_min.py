@@ -88,8 +88,7 @@ class MaxMinArrow(ArrowProgram):
         self.raised, self.level = round.active.astype(float), np.where(round.active, 0.0, self.kept)
         capped = np.isfinite(self.limit) & round.active & (not round.unlimited)
         self.paired = self.central = np.concatenate([~round.closed, round.at_most, round.active, capped])
-        self.left_out = np.isinf(round.full)
-        self.right = np.where(round.at_most, 1.0, np.where(self.left_out, 0.0, round.full))
+        self.left_out, self.right = round.implied, np.where(round.implied, 0.0, 1.0)
         self.most, self.cap = np.where(capped, self.limit, 0.0), np.where(capped | ~round.active, self.limit, np.inf)
 
     def _level(self, x: Floats) -> None:

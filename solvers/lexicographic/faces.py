@@ -32,7 +32,7 @@ def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[Roun
     The prices of an earlier round cost nothing in (*): its users are at their level, its rows are full. Enough of them make up
     for negative prices of rows that they filled, and keep the arcs that they closed dearer than the open ones.
     """
-    result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.exactly, prices, 0.0))
+    result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.full, prices, 0.0))
     closed = now.closed
     for proof in reversed(proofs):
         share = proof.prices > 0
@@ -71,10 +71,10 @@ def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: 
     q = cheapest(instance, p, now.closed)
     dear = arcs.costs(p) - q[arcs.user]
     closed = now.closed | (dear * arcs.gamma > np.maximum(x / arcs.gamma, noise))
-    rows = np.where(full, 1.0, now.full)
     # Whoever has an open arc on a priced row pays there, however little: cheap tasks are no noise.
-    priced = full | (now.exactly & (np.abs(p) > noise))
+    priced = full | (now.full & (np.abs(p) > noise))
     paying = (arcs.load[priced].sum(axis=0) > 0) & ~closed & now.active[arcs.user]
+    implied = now.implied.copy()
     if full.any() and not paying.any():
-        rows[np.argmax(np.where(full, p, 0.0))] = np.inf
-    return replace(now, closed=closed, full=rows, on_face=True)
+        implied[np.argmax(np.where(full, p, 0.0))] = True
+    return replace(now, closed=closed, full=(now.full | full) & ~implied, implied=implied, on_face=True)

@@ -227,9 +227,9 @@ def rounds(domain, seed):
     active[0] = True
     later = replace(first, active=active, level=np.where(active, 0.0, random.uniform(0.1, 0.4, domain.N)))
     used = np.diff(domain.arcs.load.tocsr().indptr) > 0  # what nobody uses is never full
-    full = np.where(used & (random.random(len(first.full)) < 0.3), 1.0, np.nan)
-    full[-1] = np.inf
-    return first, later, replace(later, closed=random.random(len(domain.arcs)) < 0.3, full=full, on_face=True)
+    implied = np.arange(len(used)) == len(used) - 1
+    full = used & (random.random(len(used)) < 0.3) & ~implied
+    return first, later, replace(later, closed=random.random(len(domain.arcs)) < 0.3, full=full, implied=implied, on_face=True)
 
 
 def violation_of_arrays(lp, x, g):

@@ -78,7 +78,8 @@ def test_a_round_is_new_where_one_of_its_numbers_is():
         replace(now, active=now.active & (np.arange(4) > 0)),
         replace(now, level=now.level + np.eye(4)[2]),
         replace(now, closed=np.arange(8) == 3),
-        replace(now, full=np.where(np.arange(4) == 1, 1.0, now.full)),
+        replace(now, full=np.arange(4) == 1),
+        replace(now, implied=np.arange(4) == 1),
     ):
         assert not now.is_like(changed)
 

@@ -185,7 +185,7 @@ def test_the_first_round_knows_nothing():
     assert first.active.all()
     assert first.at_most.all()
     assert not first.closed.any()
-    assert not first.exactly.any()
+    assert not first.full.any()
 
 
 def test_an_arc_that_is_a_little_dear_is_closed_where_it_would_take_from_the_others(monkeypatch):

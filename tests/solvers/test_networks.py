@@ -1,5 +1,6 @@
 """Arcs that use few of many resources: networks against HiGHS, Clarabel and rationals, the sum of squares, limits before rows."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -199,7 +200,7 @@ def test_limits_below_the_level_take_no_round_each(method, monkeypatch):
 def test_a_round_without_limits_is_another_program():
     instance = network(4, 8, 2, limits=0.5)
     first = Round.first(instance)
-    free = Round(first.active, first.level, first.closed, first.full, unlimited=True)
+    free = replace(first, unlimited=True)
     assert not free.is_like(first)
     assert free.is_like(free)
     upper = round_bounds(instance, first)[1], round_bounds(instance, free)[1]
@@ -266,9 +267,7 @@ def test_limits_are_felt_where_they_are_reached_only():
     """Step by step: who is raised at the level that tasks show to be possible."""
     arrow, scaled = posed(network(4, 8, 2).replace(max_tasks=[0.01, None, 0.02, None]))
     arrow.compile(find_method(METHOD).options)
-    arrow.solve(
-        Round(*[getattr(Round.first(scaled), f) for f in ("active", "level", "closed", "full")], unlimited=True), Limits()
-    )
+    arrow.solve(replace(Round.first(scaled), unlimited=True), Limits())
     assert arrow.raised.tolist() == [0.0, 1.0, 0.0, 1.0]
     np.testing.assert_allclose(arrow.level[[0, 2]], arrow.limit[[0, 2]], rtol=ROUNDING)
     assert arrow.g > arrow.level.max()

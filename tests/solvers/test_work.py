@@ -29,8 +29,8 @@ KNOWN = {
     ("interior-point", "lmmf", 12, 4, 3): ((4, 4, 13, 5, 8, 6, 14, 4), -30.414),
     ("continuation", "alpha-pf-vds", 12, 6, 3): ((29, 23, 28, 28, 31, 29, 27, 29), -46.265),
     ("continuation", "ps-dsf", 12, 6, 3): ((32, 27, 31, 34, 31, 21, 13, 29), -46.385),
-    ("semismooth-newton", "alpha-pf-vds", 8, 4, 3): ((20, 10, 27, 17, 21, 15, 11, (22, 28, 30)), (-32.5025, -32.57)),
-    ("josephy-newton", "alpha-pf-vds", 8, 4, 3): ((10, 8, 12, 10, (9, 12), 10, 9, (13, 15)), -32.08),
+    ("semismooth-newton", "alpha-pf-vds", 8, 4, 3): ((20, 10, 27, 17, 21, 15, 11, None), -30.302),
+    ("josephy-newton", "alpha-pf-vds", 8, 4, 3): ((10, 8, 12, 10, None, 10, 9, None), -26.059),
     ("best-response", "alpha-pf-vds", 8, 4, 3): ((45, 11, 131, 17, 399, 36, 2, 191), -26.583),
     ("best-response", "ps-dsf", 8, 4, 3): ((40, 4, 35, 40, 96, 40, 2, 18), -24.223),
     ("psdsf-distributed", "ps-dsf", 8, 4, 3): ((38, 4, 29, 24, 155, 36, 1, 17), -33.73),
@@ -40,7 +40,7 @@ KNOWN = {
 }
 """By method, mechanism and size: the iterations for each family, and what `told` sums; alpha is 2.
 
-Several numbers: with users alike the Newton system is singular, and rounding decides, which AVX-512 changes.
+None: with users alike the Newton system is singular, and rounding decides, which is another's on each kind of processor.
 """
 
 EXACT = 10
@@ -71,13 +71,13 @@ def told(calls):
 def assert_same(taken, heard, before):
     iterations, errors = before
     assert not others(taken, iterations)
-    assert any(told(heard) == pytest.approx(error, abs=DRIFT) for error in np.ravel(errors))
+    assert told([call for call, known in zip(heard, iterations, strict=True) if known is not None]) == pytest.approx(errors, abs=DRIFT)
 
 
 def others(taken, before):
     """(place, iterations, iterations before) where these are others."""
-    pairs = enumerate(zip(taken, before, strict=True))
-    return [(place, k, n) for place, (k, n) in pairs if not any(abs(k - m) <= (m > EXACT) * max(1, m / 20) for m in np.ravel(n))]
+    known = [(place, k, n) for place, (k, n) in enumerate(zip(taken, before, strict=True)) if n is not None]
+    return [(place, k, n) for place, k, n in known if abs(k - n) > (n > EXACT) * max(1, n / 20)]
 
 
 @pytest.mark.few(13)
