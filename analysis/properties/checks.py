@@ -127,6 +127,10 @@ def _checked(asked: Property, allocation: Allocation, tolerance: float, exact: b
         if name == "non-wastefulness":
             return undecided("there is no point", "x is not a number", name)
         return Verdict(name, False, np.inf, "not feasible: there is no point", "x is not a number")
+    if infeasibility(replace(allocation, bundles=None)) == np.inf:
+        why, method = "the tasks are out of the range of numbers", "direct computation in floating point"
+        wrong = Verdict(name, False, np.inf, f"not feasible: {why}", method)
+        return wrong if name == "feasibility" or asked in FEASIBLE else undecided(why, method, name)
     h = Holdings(allocation, exact)
     if asked in FEASIBLE and (basic := PROPERTIES["feasibility"].verdict(h, tolerance)).holds is False:
         return replace(basic, property=name, margin=np.inf)
@@ -138,9 +142,6 @@ def _checked(asked: Property, allocation: Allocation, tolerance: float, exact: b
 
 def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     """No capacity, limit, floor or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
-    if not h.exact and infeasibility(h.allocation) == np.inf:
-        sentence = "not feasible: the tasks are out of the range of numbers"
-        return Verdict("", False, np.inf, sentence, "direct computation in floating point")
     where = {"capacity": ratio(h.used, h.pools) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
     where["floor"] = np.where(h.floors > 0, 1 - ratio(h.tasks, h.floors), -1)
     rule = max(where, key=lambda key: where[key].max())

@@ -326,11 +326,24 @@ def test_a_mechanism_is_given_by_id_or_as_itself():
     assert check_mechanism(WANG, mechanism("drfh"), "pareto").holds is True
 
 
-@pytest.mark.parametrize("name", ["envy-freeness", "total-envy-freeness", "group-sharing-incentive"])
-def test_a_margin_that_is_no_number_decides_nothing(name):
-    """Tasks add up to inf, and inf - inf held."""
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_of_tasks_out_of_the_range_of_numbers_nothing_holds(name, exact):
+    """Tasks add up to inf: sharing incentives held with the margin -inf, and rationals failed with OverflowError."""
     instance = Instance([[1], [1]], [[1], [1]], groups={"a": [0], "b": [1]})
-    assert check(Allocation(instance, [1e308] * 4), name).holds is None
+    verdict = check(Allocation(instance, [1e308] * 4), name, exact=exact)
+    assert verdict.holds is (False if verdict.sentence.startswith("not feasible") else None)
+    assert verdict.sentence.endswith("the tasks are out of the range of numbers")
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_what_is_handed_out_where_there_is_none_is_named(exact):
+    """In floats the tasks were called out of the range of numbers."""
+    instance, bundles = Instance([[1, 0], [1, 0]], [[1, 0]]), np.zeros((2, 1, 2))
+    bundles[0, 0] = 0.5, 1
+    verdict = check(Allocation(instance, [0.5, 0.5], bundles=bundles), "feasibility", exact=exact)
+    assert verdict.sentence == "not feasible: server 's1' gives 1 of 'r2' and has 0"
+    assert verdict.witness["resource"] == "r2"
 
 
 @pytest.mark.parametrize("name", ["drfh", "mmf"])
