@@ -70,6 +70,12 @@ class Sensitivity:
         """(N, K, R) the derivatives where both sides agree up to their tolerances, nan elsewhere."""
         return np.where(np.abs(self.up - self.down) <= 2.0 * self.tolerance, self.up, np.nan)
 
+    @property
+    def shown(self) -> Floats:
+        """(2, N, K, R) `up` and `down` without the digits that answers next to the allocation leave open."""
+        error = self.tolerance * (self.how == "differences")
+        return np.vectorize(rounded)((self.up, self.down), error)
+
     def to_frame(self) -> Any:
         """A DataFrame of pandas: (server, resource, user) x (up, down, how); NotInstalled where pandas is missing."""
         pd, instance, names = pandas(), self.allocation.instance, ["server", "resource", "user"]
@@ -80,11 +86,10 @@ class Sensitivity:
     def grid(self) -> Grid:
         """The table: a column for each user and a row for each capacity, or two where a side differs from the other."""
         instance, same = self.allocation.instance, np.isfinite(self.two_sided)
-        rows = []
+        rows, shown = [], self.shown
         for i, r in np.ndindex(instance.K, instance.R):
             start = [instance.servers[i], instance.resources[r], str(self.how[i, r])]
-            error = self.tolerance[:, i, r] * (self.how[i, r] == "differences")
-            more, less = (_written(side[:, i, r], error) for side in (self.up, self.down))
+            more, less = (_written(side[:, i, r]) for side in shown)
             if instance.capacities[i, r] == 0:
                 rows.append([*start, "more", *more])
             elif more == less or np.all(same[:, i, r]):
@@ -121,9 +126,8 @@ class Sensitivity:
         return f"<Sensitivity of {self.allocation.mechanism}: {size}, {np.isfinite(self.two_sided).mean():.0%} two-sided>"
 
 
-def _written(side: Floats, error: Floats) -> list[str]:
-    each = zip(side.tolist(), error.tolist(), strict=True)
-    return [f"{rounded(v, e):.{DIGITS}g}" if np.isfinite(v) else "not known" for v, e in each]
+def _written(side: Floats) -> list[str]:
+    return [f"{v:.{DIGITS}g}" if np.isfinite(v) else "not known" for v in side.tolist()]
 
 
 @checked

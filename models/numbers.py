@@ -89,7 +89,7 @@ def rounded(value: float, error: float) -> float:
     >>> rounded(0.99962, 0.001)
     1.0
     """
-    return round(float(value), int(-math.log10(max(error, 1e-300))))
+    return round(float(value), int(-math.log10(max(error, 1e-300)))) + 0.0  # never -0
 
 
 def without_rounding(values: Floats, unit: Any = None) -> Floats:

@@ -10,6 +10,7 @@ r"""Why an own or edited mechanism gives what it gives: the duals of its own mod
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,7 @@ def _same(subject: Subject, session: Any, x: Floats) -> bool:
 
 
 def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:
-    rows = list(_rows_of_pyomo(session) if isinstance(session, PyomoSession) else _rows_of_cvxpy(session, domain))
+    rows = list(_rows_of_pyomo(session, domain) if isinstance(session, PyomoSession) else _rows_of_cvxpy(session, domain))
     largest = max((row.dual for row in rows), default=0.0)
     dearest = np.max([np.abs(row.paid) for row in rows], axis=0, initial=0.0) if rows else 0.0
     for row in rows:
@@ -172,7 +173,7 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     users, servers = np.unique(arcs.user[there]), np.unique(arcs.server[there])
     for rule, has in (("limit", np.isfinite(domain.max_tasks)), ("floor", domain.min_tasks > 0)):
         if label == rule and size == has.sum():
-            return _about(label, domain.users[np.flatnonzero(has)[k]])
+            return _about(label, domain.users[np.flatnonzero(has)[k]], domain)
     if 1 < size == domain.A and there == [k]:
         user, server = domain.users[arcs.user[k]], domain.servers[arcs.server[k]]
         way = f", variant {arcs.variant[k]}," * bool(arcs.variant[arcs.user == arcs.user[k]].any())
@@ -180,7 +181,7 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     of_user = size == domain.N and users.tolist() == [k]  # there may be as many users as capacities
     there_alone = size > 1 and servers.tolist() == [k // domain.R] and not of_user
     if size == domain.K * domain.R and (label == "capacity" or there_alone):
-        about, place = _about("capacity", (domain.servers[k // domain.R], domain.resources[k % domain.R]))
+        about, place = _about("capacity", (domain.servers[k // domain.R], domain.resources[k % domain.R]), domain)
         return about if label == "capacity" else f"{label} of {about}", place
     if size > 1 and len(users) == 1:
         user = domain.users[users[0]]
@@ -188,7 +189,7 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
     return label if size == 1 else f"{label}[{k}]", {}
 
 
-def _rows_of_pyomo(session: PyomoSession) -> Iterator[Binding]:
+def _rows_of_pyomo(session: PyomoSession, domain: Instance) -> Iterator[Binding]:
     """As `_rows_of_cvxpy`, with the dual's sign such that what is positive is paid."""
     import pyomo.environ as pyo
     from pyomo.core.expr.calculus.derivatives import Modes, differentiate
@@ -205,14 +206,15 @@ def _rows_of_pyomo(session: PyomoSession) -> Iterator[Binding]:
             slopes[[place[id(v)] for v in used]] = differentiate(row.body, wrt_list=used, mode=Modes.reverse_numeric)
         low, high = (np.inf if side is None else abs(pyo.value(row.body) - pyo.value(side)) for side in (row.lower, row.upper))
         dual = abs(session.duals[row])
-        yield Binding(*_about(label, index), dual, (-dual if low < high else dual) * slopes)
+        yield Binding(*_about(label, index, domain), dual, (-dual if low < high else dual) * slopes)
 
 
-def _about(label: str, index: Any) -> tuple[str, dict[str, str]]:
-    if label == "capacity":
+def _about(label: str, index: Any, domain: Instance) -> tuple[str, dict[str, str]]:
+    """The name of a row by its constraint and index, which an own model may index otherwise, and what it is about."""
+    if label == "capacity" and index in product(domain.servers, domain.resources):
         return f"{index[1]} on {index[0]}", {"server": index[0], "resource": index[1]}
-    if label == "limit":
-        return f"max_tasks of {index}", {"user": index}
+    if label in ("limit", "floor") and index in domain.users:
+        return f"max_tasks of {index}" if label == "limit" else f"floor[{index}]", {"user": index}
     return label if index is None else f"{label}[{index}]", {}
 
 

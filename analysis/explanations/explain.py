@@ -112,12 +112,12 @@ def _effects(subject: Subject) -> list[Sentence]:
         text = "What a little more of a capacity does is told on small instances only: fa.sensitivity(allocation)."
         return [Sentence(text, "note", "instance", {"arcs": instance.A, "capacities": instance.K * instance.R})]
     found = sensitivity(subject.allocation, subject.item, time_limit=subject.left)
-    idle, unknown, result = [], [], []
+    (up, down), idle, unknown, result = found.shown, [], [], []
     for i, r in np.ndindex(*instance.capacities.shape):
-        more, less = (side[list(subject.users), i, r] for side in (found.up, found.down))
+        more, less = (side[list(subject.users), i, r] for side in (up, down))
         less = less if instance.capacities[i, r] else np.zeros_like(more)  # of 0 there is nothing less
         facts = {"server": instance.servers[i], "resource": instance.resources[r]}
-        sides = {instance.users[n]: {"more": found.up[n, i, r], "less": found.down[n, i, r]} for n in subject.users}
+        sides = {instance.users[n]: {"more": up[n, i, r], "less": down[n, i, r]} for n in subject.users}
         if not (np.isfinite(more).all() and np.isfinite(less).all()):
             unknown.append({**facts, "changes": sides})
         elif not (more.any() or less.any()):
@@ -139,8 +139,8 @@ def _named(capacities: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: dict[str, Any]) -> Sentence:
-    instance, users, uniform = subject.instance, list(subject.users), isinstance(subject.item, Uniform)
-    names, more = [instance.users[n] for n in users], found.up[users, i, r]
+    instance, uniform, names = subject.instance, isinstance(subject.item, Uniform), list(facts["changes"])
+    more, less = (np.array([sides[key] for sides in facts["changes"].values()]) for key in ("more", "less"))
     _, nothing, helps_none = _words(subject)
     load = float(subject.allocation.load[i, r])
     what, none = _named([facts]), instance.capacities[i, r] == 0
@@ -151,8 +151,8 @@ def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: di
         what += f" has room ({min(load, 0.99):.0%} used), but {why}"
     else:
         what += " is full" if np.any(more > 0) else f" is full, but more of it alone {helps_none}"
-    right, left = (_changes(names, side, nothing) for side in (more, -np.nan_to_num(found.down[users, i, r])))
-    opposite = np.isfinite(found.two_sided[users, i, r]).all()
+    right, left = (_changes(names, side, nothing) for side in (more, -np.nan_to_num(less)))
+    opposite = np.isfinite(found.two_sided[list(subject.users), i, r]).all()
     back = "" if none else ", a unit less the opposite" if opposite else f"; a unit less {left}"
     text = f"{what}: to first order, a unit more{' on each of its servers' * bool(instance.counts[i] > 1)} changes {right}{back}."
     return Sentence(text, "effect", "derivatives", {**facts, "load": load})

@@ -715,6 +715,38 @@ def test_named_constraints_of_an_edited_rule(layer):
         fa.explain(allocation, edited(2))
 
 
+def test_rows_that_an_own_model_indexes_otherwise_are_not_taken_for_those_of_mechanisms():
+    """An own "capacity" by number was a TypeError, and an own "limit" by server was the max_tasks of a user."""
+    import pyomo.environ as pyo
+
+    def edit(model, instance):
+        model.limit = pyo.Constraint(list(instance.servers), rule=lambda m, _: sum(m.x.values()) <= 2)
+
+    class Mine(fa.Mechanism):
+        id, title, linear, integer, convex = "mine", "mine", True, False, True
+
+        def write_pyomo(self, instance):
+            model, load = pyo.ConcreteModel(), instance.arcs.load.toarray()
+            model.x = pyo.Var(range(instance.A), bounds=(0, None))
+            rows = range(len(load))
+            model.capacity = pyo.Constraint(rows, rule=lambda m, j: sum(load[j, a] * v for a, v in m.x.items()) <= 1)
+            model.objective = pyo.Objective(expr=sum(model.x.values()), sense=pyo.maximize)
+            return model
+
+    instance = Instance([[1, 2], [3, 1], [1, 1]], [[6, 8]])
+    for item, name in ((fa.mechanism("utilitarian").edited("two", pyomo=edit), "limit[s1]"), (Mine(), "capacity[0]")):
+        (binding,) = fa.explain(solve(instance, item), item).sentences[0].facts["bindings"]
+        assert (binding["constraint"], set(binding)) == (name, {"constraint", "dual"})
+
+
+def test_what_answers_next_to_it_leave_open_is_no_change():
+    """At its floor a user was said to run 1.6e-7 tasks more with a unit less, and -0 in the table."""
+    allocation = solve(Instance([[1, 2], [3, 1], [1, 1]], [[6, 8]], min_tasks=[2, 0, 2], max_tasks=[None, 1, None]), "nb")
+    (text,) = (s.text for s in fa.explain(allocation).sentences if s.text.startswith("r1 on s1 is full"))
+    assert text.endswith("a unit less u2 by -0.333 tasks.")
+    assert "-0 " not in str(fa.sensitivity(allocation))
+
+
 @pytest.mark.parametrize("edit", ["arc", "load"])
 def test_a_level_and_rows_of_an_edit_are_named(edit):
     """The edit stops b on both servers before a capacity does: by 1 task on each, or by an eighth of the second resource."""

@@ -114,6 +114,7 @@ def test_explain_has_the_prices_of_floors():
     """One more task of the dear user costs four of the cheap one and brings one."""
     explained = fa.explain(fa.solve(PAIR, "utilitarian"))
     assert "floor[u2] (3)" in str(explained)
+    assert [b["user"] for b in explained.sentences[0].facts["bindings"] if b["constraint"].startswith("floor")] == ["u2"]
 
 
 def test_a_round_names_the_floor_that_leaves_others_without_tasks():
