@@ -73,8 +73,8 @@ class Sensitivity:
     @property
     def shown(self) -> Floats:
         """(2, N, K, R) `up` and `down` without the digits that answers next to the allocation leave open."""
-        error = self.tolerance * (self.how == "differences")
-        return np.vectorize(rounded)((self.up, self.down), error)
+        error = np.nan_to_num(self.tolerance) * (self.how == "differences")
+        return np.asarray(np.vectorize(rounded)((self.up, self.down), error))
 
     def to_frame(self) -> Any:
         """A DataFrame of pandas: (server, resource, user) x (up, down, how); NotInstalled where pandas is missing."""
@@ -89,7 +89,7 @@ class Sensitivity:
         rows, shown = [], self.shown
         for i, r in np.ndindex(instance.K, instance.R):
             start = [instance.servers[i], instance.resources[r], str(self.how[i, r])]
-            more, less = (_written(side[:, i, r]) for side in shown)
+            more, less = ([f"{v:.{DIGITS}g}".replace("nan", "not known") for v in side[:, i, r].tolist()] for side in shown)
             if instance.capacities[i, r] == 0:
                 rows.append([*start, "more", *more])
             elif more == less or np.all(same[:, i, r]):
@@ -124,10 +124,6 @@ class Sensitivity:
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.up.shape))
         return f"<Sensitivity of {self.allocation.mechanism}: {size}, {np.isfinite(self.two_sided).mean():.0%} two-sided>"
-
-
-def _written(side: Floats) -> list[str]:
-    return [f"{v:.{DIGITS}g}" if np.isfinite(v) else "not known" for v in side.tolist()]
 
 
 @checked

@@ -213,9 +213,8 @@ def _about(label: str, index: Any, domain: Instance) -> tuple[str, dict[str, str
     """The name of a row by its constraint and index, which an own model may index otherwise, and what it is about."""
     if label == "capacity" and index in product(domain.servers, domain.resources):
         return f"{index[1]} on {index[0]}", {"server": index[0], "resource": index[1]}
-    if label in ("limit", "floor") and index in domain.users:
-        return f"max_tasks of {index}" if label == "limit" else f"floor[{index}]", {"user": index}
-    return label if index is None else f"{label}[{index}]", {}
+    name, known = label if index is None else f"{label}[{index}]", label in ("limit", "floor") and index in domain.users
+    return f"max_tasks of {index}" if known and label == "limit" else name, {"user": index} if known else {}
 
 
 def _of_stage(subject: Subject, stage: Stage, k: int, count: int, item: Mechanism) -> Sentence:

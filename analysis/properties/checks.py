@@ -123,14 +123,12 @@ def asked_property(given: Any, allocation: Allocation) -> str | Mechanism | Prop
 
 def _checked(asked: Property, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:
     name = asked.name
-    if not allocation.has_point:
-        if name == "non-wastefulness":
-            return undecided("there is no point", "x is not a number", name)
-        return Verdict(name, False, np.inf, "not feasible: there is no point", "x is not a number")
     if infeasibility(replace(allocation, bundles=None)) == np.inf:
-        why, method = "the tasks are out of the range of numbers", "direct computation in floating point"
-        wrong = Verdict(name, False, np.inf, f"not feasible: {why}", method)
-        return wrong if name == "feasibility" or asked in FEASIBLE else undecided(why, method, name)
+        point, method = allocation.has_point, "direct computation in floating point"
+        why = "the tasks are out of the range of numbers" if point else "there is no point"
+        if name == "feasibility" or asked in FEASIBLE or not (point or name == "non-wastefulness"):
+            return Verdict(name, False, np.inf, f"not feasible: {why}", method)
+        return undecided(why, method, name)
     h = Holdings(allocation, exact)
     if asked in FEASIBLE and (basic := PROPERTIES["feasibility"].verdict(h, tolerance)).holds is False:
         return replace(basic, property=name, margin=np.inf)
