@@ -24,8 +24,8 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.solvers.game.ps_mfa import Merit, projected
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import others_changed
 from fairalloc.theorems.checkers.game import arcs_of_servers, solved
+from fairalloc.theorems.checkers.trials import others_changed
 from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.formulas import EPSILON, pairs
 from fairalloc.theorems.papers.k.problem_3 import alphas

@@ -21,8 +21,8 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
 from fairalloc.solvers.game.session import ServerArrays, servers_of
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import others_changed
 from fairalloc.theorems.checkers.game import shares
+from fairalloc.theorems.checkers.trials import others_changed
 from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.p.algorithm_1 import MOST_ROUNDS, ROUNDS
 

@@ -26,7 +26,7 @@ from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follow
 from fairalloc.theorems.ours import ALPHAS
 from fairalloc.theorems.search.investigate import Sought
 from fairalloc.theorems.smt.patterns import Size
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Status
 
 DOMAIN = Hypotheses(no_idle_server=True, users=2)
 """What every instance satisfies."""

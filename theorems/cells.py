@@ -18,8 +18,7 @@ from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
-from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, Status
 
 HOLDS, BY_MACHINE, VIOLATED, WITH_ZEROS, BOTH, TRIED, IN_FLOATS, OPEN, NOT_EXAMINED = "✓M✗⊗±○~?·"
 

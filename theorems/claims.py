@@ -35,8 +35,7 @@ from fairalloc.theorems.search.investigate import Sought
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.our_cells import cell_statements, known_cases
 from fairalloc.theorems.search.witnesses import everything, on_record
-from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Finding, Statement, Status
 
 Text = Annotated[str, Rule(lambda value: bool(value.strip()), "a sentence")]
 

@@ -20,8 +20,7 @@ from fairalloc.theorems.claims import Claim, ClaimResult
 from fairalloc.theorems.code import method_of, solved_instances
 from fairalloc.theorems.latex import Numbers, example, open_servers, plain, prose, reported, tabular
 from fairalloc.theorems.standalone.script import StandaloneScript
-from fairalloc.theorems.statement import Statement
-from fairalloc.theorems.status import Status, with_reading
+from fairalloc.theorems.statement import Statement, Status, with_reading
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
 
 FORMS = ("python", "latex", "bibtex")

@@ -32,8 +32,7 @@ from fairalloc.theorems.cells import (
 )
 from fairalloc.theorems.printed import PRINTED, PrintedTable
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import Status, described
+from fairalloc.theorems.statement import Finding, Statement, Status, described
 
 WIDTH = 120
 """The most columns of the text form."""

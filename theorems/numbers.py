@@ -43,8 +43,7 @@ from fairalloc.models.tables import Grid
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.cells import FLAT, HOLDS, JOBS, POOL, Cell, Column
-from fairalloc.theorems.checkers.common import certified
-from fairalloc.theorems.checkers.trials import Undecided, answered
+from fairalloc.theorems.checkers.trials import Undecided, answered, certified
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.matrix import recorded_matrices
 from fairalloc.theorems.packaged_files import packaged_text

@@ -20,12 +20,11 @@ from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import AT_TWO, FAMILIES, JOBS, MISREPORTED, SCOPE, Column, scope
 from fairalloc.theorems.checkers.answers import gaining_for_every_choice
-from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.own import judge_of, routes
+from fairalloc.theorems.checkers.trials import about_mechanism
 from fairalloc.theorems.hypotheses import POOLS, REPORTS, Hypotheses
 from fairalloc.theorems.packaged_files import joined, packaged_toml
-from fairalloc.theorems.proofs import Proof
-from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.statement import Proof, Statement
 
 ROWS = (*SCOPE, *MISREPORTED)
 

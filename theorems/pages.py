@@ -18,8 +18,7 @@ from fairalloc.theorems.search.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.smt.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
 from fairalloc.theorems.standalone.script import plain_source
-from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import MEANINGS, READINGS, Status, described
+from fairalloc.theorems.statement import MEANINGS, READINGS, Finding, Statement, Status, described
 from fairalloc.theorems.titles import explained, hypotheses_in_words, paper_of, title_of
 
 QUANTIFIERS = {

@@ -31,15 +31,13 @@ from fairalloc.models.examples.published import example
 from fairalloc.models.registry import Registry, naming_the_file
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.checked import checked, rests_on
-from fairalloc.theorems.checkers.common import about_mechanism
 from fairalloc.theorems.checkers.game import about_several, missing
 from fairalloc.theorems.checkers.own import MISREPORTS, judge_of
-from fairalloc.theorems.checkers.trials import Routes, once
+from fairalloc.theorems.checkers.trials import Routes, about_mechanism, once
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.packaged_files import joined, packaged_toml
-from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
-from fairalloc.theorems.statement import Statement
+from fairalloc.theorems.statement import Proof, Statement
 
 T = TypeVar("T")
 

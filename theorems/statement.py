@@ -1,27 +1,50 @@
-"""A claim of a paper as an object: what it assumes, how one case is tried, how a violation is confirmed.
+"""A claim of a paper as an object: what it assumes, how one case is tried, how a violation is confirmed, what is known of it.
 
     Hypotheses   what the claim assumes of a case: a generator, a test, the variants that drop one assumption (hypotheses.py)
     Case         one instance, with a misreport, allocations or parameters where the claim is about these (cases.py)
+    Proof        why it is true, in prose; one proof may serve several statements
     Statement    the claim; `trial` tries a case, `confirm` decides it in rationals: by another route, or by the same
-    Finding      its status (status.py), the smallest case that decided it, and what was searched
+    Status       what is known of it, in one word of five
+    Finding      its status, the smallest case that decided it, and what was searched
 
 Verdicts of trials have a signed margin: positive is the size of a violation, negative the slack, so that a search can climb.
+
+The status of a statement, for the record, the command line and the pages:
+1. A case decides: an exact violation refutes a claim about all cases and proves one that asserts a violation, and an exact
+   verdict on the printed case decides a claim about that case.
+2. Else a proof in prose, which was read by somebody else than its author, counts without any trial;
+3. else a proof by machine for all instances of some sizes,
+4. else the trials, where they were enough and left no doubt.
+
+Which proofs a second reader read, with the paper in hand, is in readings.json beside this file, by statement: who read it, and
+what was checked. A reading is of a text: it is kept with the fingerprint of the proof as it then was. A proof that was changed
+since counts as not read, until somebody other than its author reads it again and `keep_readings` writes that down.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from hashlib import sha256
 from math import inf, isfinite
+from pathlib import Path
 from typing import Any, Literal
 
 from fairalloc.analysis.solution_sets import SEVERAL
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict
 from fairalloc.models.errors import FairallocError
+from fairalloc.models.files.jsonio import read_json, write_json
 from fairalloc.models.tables import Grid
 from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.proofs import Proof, reading_of
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.packaged_files import packaged_text
+from fairalloc.theorems.smt.record import sizes_proved
+
+SCHEMA = "fairalloc/proofs-read-2"
+
+FLOATING_POINT = "floating point"
+"""How the method of a verdict begins that no rational number confirms; such a violation refutes nothing in rationals."""
 
 UNFINISHED = "unfinished"
 """Where a finding says in `searched` that the budget ended before, or while, the statement was looked at."""
@@ -31,6 +54,83 @@ FAILED = "the check failed"
 
 Quantifier = Literal["all", "some", "run", "one"]
 Reading = Literal["to the letter", "of a repaired text", "ours"]
+
+
+class Status(StrEnum):
+    """What is known of a statement; a violation that is known in floating point alone leaves it not decided."""
+
+    PROVED = "proved"
+    BY_MACHINE = "proved by machine"
+    REFUTED = "refuted"
+    NOT_REFUTED = "not refuted"
+    NOT_DECIDED = "not decided"
+    IN_FLOATS = "not decided: violated in floating point"
+
+
+MEANINGS = {
+    Status.PROVED: "by a proof in prose, which a second reader has checked; a claim about one case by exact arithmetic on it",
+    Status.BY_MACHINE: "for all instances of the stated sizes (users x servers x resources)",
+    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim; its page has the code",
+    Status.NOT_REFUTED: "in so many trials, which is no proof",
+    Status.NOT_DECIDED: "too few trials, or some of them without a verdict",
+    Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
+}
+
+
+READINGS = {
+    "to the letter": "as they are printed",
+    "of a repaired text": "in a text without another slip of the paper, which would decide the claim; see the note",
+    "ours": "in our words, since the paper does not state the claim in these",
+}
+"""How the printed words are read."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A proof that several statements share; a statement may add something `before` and `after` it.
+
+    A statement of which the proof is used nowhere else has it as a plain text, and it is named like the statement.
+
+    >>> str(Proof("a pool", "With one server nobody can exchange.", before="The shares are the same. "))
+    'The shares are the same. With one server nobody can exchange.'
+    """
+
+    name: str
+    text: str
+    before: str = ""
+    after: str = ""
+
+    def __str__(self) -> str:
+        return self.before + self.text + self.after
+
+
+def reading_of(name: str, proof: Proof | str) -> str:
+    """When the proof of a statement was read as it is now, by whom, and what was checked; "" where only its author read it."""
+    document = _document()
+    day, read = document["readings"].get(name, ("", ""))
+    return f"on {day} {document['readers'][day]}" if read == _fingerprint(proof) else ""
+
+
+def keep_readings(proofs: Mapping[str, Proof | str], day: str, told: str, path: str | Path) -> None:
+    """Write down that these proofs were read, in the place of earlier readings.
+
+    `told` says by whom, and what was checked: "by ...: ...".
+    """
+    known = read_json(path) if Path(path).exists() else {"readers": {}, "readings": {}}
+    readings = known["readings"] | {name: [day, _fingerprint(proof)] for name, proof in proofs.items()}
+    readers = known["readers"] | {day: told}
+    write_json({"schema": SCHEMA, "readers": readers, "readings": {name: readings[name] for name in sorted(readings)}}, path)
+
+
+def _fingerprint(proof: Proof | str) -> str:
+    return sha256(str(proof).encode()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def _document() -> Mapping[str, Any]:
+    """The committed readings: who read on a day, and day and fingerprint by statement."""
+    found: Mapping[str, Any] = json.loads(packaged_text("readings.json"))
+    return found
 
 
 @dataclass(frozen=True)
@@ -199,6 +299,56 @@ def parse_finding(document: Mapping[str, Any]) -> Finding:
         "needed": {name: parse_case(part) for name, part in document["needed"].items()},
     }
     return Finding(**{**document, **made})
+
+
+# ---- the rules of the status --------------------------------------------------------------------------------------
+
+
+def status_by_case(item: "Statement", verdict: Verdict) -> Status:
+    """The status that the verdict on one case gives, which is of the printed case, or of a violation that was found.
+
+    >>> from types import SimpleNamespace as Item
+    >>> status_by_case(Item(quantifier="some"), Verdict("pareto", False, 1.0, "...", "rational arithmetic"))
+    <Status.PROVED: 'proved'>
+    >>> status_by_case(Item(quantifier="all"), Verdict("pareto", False, 1.0, "...", "floating point: an LP"))
+    <Status.IN_FLOATS: 'not decided: violated in floating point'>
+    """
+    exact = not verdict.method.startswith(FLOATING_POINT)
+    if verdict.holds is None:
+        return Status.NOT_DECIDED
+    if item.quantifier == "one" and verdict.holds:
+        return Status.PROVED if exact else Status.NOT_REFUTED
+    if not exact:
+        return Status.IN_FLOATS
+    return Status.PROVED if item.quantifier == "some" else Status.REFUTED
+
+
+def status_of(item: "Statement", searched: Status) -> Status:
+    """The status of a statement of which a search says this: proofs count where no case decided."""
+    if item.quantifier in ("some", "one") or searched in (Status.REFUTED, Status.IN_FLOATS):
+        return searched
+    if item.proof_name:
+        return Status.PROVED
+    if sizes_proved(item.id):
+        return Status.BY_MACHINE
+    return Status.NOT_DECIDED if searched == Status.NOT_DECIDED else Status.NOT_REFUTED
+
+
+def with_reading(item: "Statement", status: Status) -> str:
+    """The status, and of a refutation how the printed words are read."""
+    return f"{status} ({item.reading})" if status == Status.REFUTED else str(status)
+
+
+def described(item: "Statement", status: Status, trials: int) -> str:
+    """The status with its proof, its sizes or its trials, such as "proved (W: equal shares), by machine for 2x2x2"."""
+    sizes = ", ".join(sizes_proved(item.id))
+    if status == Status.PROVED:
+        return f"proved ({item.proof_name or 'by an exact case'})" + f", by machine for {sizes}" * bool(sizes)
+    if status == Status.BY_MACHINE:
+        return f"proved by machine for {sizes}"
+    if status == Status.NOT_REFUTED:
+        return f"not refuted in {trials:,} trial{'s' * (trials != 1)}"
+    return with_reading(item, status)
 
 
 def answers_known(item: Statement, status: Status, verdict: Verdict | None, tried: str) -> str:

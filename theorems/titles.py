@@ -12,8 +12,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cells import FAMILIES, MISREPORTED, families_of
 from fairalloc.theorems.checkers.own import claim_properties
 from fairalloc.theorems.hypotheses import hypothesis_words
-from fairalloc.theorems.statement import Statement
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Statement, Status
 
 PAPERS_IN_FULL = {
     "K": (

@@ -10,8 +10,7 @@ from statement_pages import status_of
 from fairalloc.theorems.certificates.store import index
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.smt.record import recorded
-from fairalloc.theorems.statement import Statement
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Statement, Status
 
 MEANING = """
 A certificate is a file that `check_certificate.py`, 120 lines of Python without any import beyond `fractions`, `json` and

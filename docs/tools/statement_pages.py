@@ -24,8 +24,7 @@ from fairalloc.theorems.registry import PAPERS, all_statements, misprints
 from fairalloc.theorems.search.our_cells import known_cells
 from fairalloc.theorems.search.witnesses import WitnessRecord, everything, on_record, packaged
 from fairalloc.theorems.standalone.script import StandaloneScript
-from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import MEANINGS, READINGS, Status, with_reading
+from fairalloc.theorems.statement import MEANINGS, READINGS, Finding, Statement, Status, with_reading
 from fairalloc.theorems.titles import title_of
 
 DOCS = Path(__file__).resolve().parents[1]

@@ -33,8 +33,7 @@ from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.our_cells import cell_statements, known_cells
 from fairalloc.theorems.search.witnesses import changes, everything, kept_witnesses, on_record, write_witnesses
 from fairalloc.theorems.smt.record import document, keep, kept_proofs, machine_line
-from fairalloc.theorems.statement import UNFINISHED, Finding, Statement
-from fairalloc.theorems.status import READINGS, Status, with_reading
+from fairalloc.theorems.statement import READINGS, UNFINISHED, Finding, Statement, Status, with_reading
 from fairalloc.theorems.titles import shortened
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ import fairalloc as fa
 from fairalloc.cli import _parser
 from fairalloc.theorems.matrix import ASSUMED, OTHERS, REPORTS
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.status import MEANINGS, READINGS
+from fairalloc.theorems.statement import MEANINGS, READINGS
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("models", "formulations", "solvers", "analysis", "runs", "simulation", "theorems", "benchmarks", "fairalloc")

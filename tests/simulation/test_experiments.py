@@ -40,7 +40,7 @@ from fairalloc.simulation.experiments.runner import _trials, compared
 from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Status
 
 EXPERIMENTS = all_experiments()
 

@@ -28,8 +28,7 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
 from fairalloc.theorems.search.our_cells import known_cases, known_cells
 from fairalloc.theorems.search.witnesses import on_record, packaged
-from fairalloc.theorems.statement import answers_known, parse_finding, weakest
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Status, answers_known, parse_finding, weakest
 
 F = Fraction
 TWO = example("two-answers").instance

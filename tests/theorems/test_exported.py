@@ -21,8 +21,7 @@ from fairalloc.theorems.latex import Numbers, letters_in
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.our_cells import known_cases
 from fairalloc.theorems.search.witnesses import on_record, packaged
-from fairalloc.theorems.statement import Finding
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Finding, Status
 
 HELPER = """
 LEAST = 1

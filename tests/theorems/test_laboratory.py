@@ -35,7 +35,6 @@ from fairalloc.theorems.checkers import trials
 from fairalloc.theorems.checkers.trials import attempted, proved
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.printed import PRINTED
-from fairalloc.theorems.proofs import Proof
 from fairalloc.theorems.search import laboratory
 from fairalloc.theorems.search.investigate import RELATED, Sought, investigate, unfinished
 from fairalloc.theorems.search.laboratory import verify
@@ -54,8 +53,7 @@ from fairalloc.theorems.search.witnesses import (
 )
 from fairalloc.theorems.smt import prove as machine
 from fairalloc.theorems.smt.record import MachineVerdict, kept_proofs
-from fairalloc.theorems.statement import Finding, Statement, parse_finding, verdict_document
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Finding, Proof, Statement, Status, parse_finding, verdict_document
 
 ROOT = Path(__file__).resolve().parents[2]
 STATEMENTS = claims.all_statements()

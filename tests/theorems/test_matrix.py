@@ -30,8 +30,7 @@ from fairalloc.theorems.search import our_cells
 from fairalloc.theorems.search.our_cells import ENOUGH, known_cells
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.witnesses import OURS, WitnessRecord, kept_witnesses, packaged, verify_witness
-from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, verdict_document
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status, verdict_document
 
 STATEMENTS = all_statements()
 

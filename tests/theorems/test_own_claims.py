@@ -25,7 +25,7 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search import investigate, laboratory
 from fairalloc.theorems.search import search as engine
 from fairalloc.theorems.search.witnesses import on_record, packaged
-from fairalloc.theorems.status import FLOATING_POINT
+from fairalloc.theorems.statement import FLOATING_POINT
 
 
 class MostTasks(fa.Mechanism):

@@ -5,8 +5,8 @@ from dataclasses import replace
 from importlib.resources import files
 
 from fairalloc.theorems.ours import ours
-from fairalloc.theorems.proofs import Proof, keep_readings
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.statement import Proof, keep_readings
 
 STATEMENTS = {**all_statements(), **ours()}
 

@@ -21,7 +21,7 @@ from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.standalone import script
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
 from fairalloc.theorems.standalone.script import StandaloneScript
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Status
 
 FOLDER = Path(__file__).parents[2] / "docs" / "witnesses"
 SCRIPTS = sorted(FOLDER.glob("*.py"))

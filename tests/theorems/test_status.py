@@ -18,8 +18,19 @@ from fairalloc.theorems.pages import instead, statement_page
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import WitnessRecord, on_record, packaged
 from fairalloc.theorems.smt.record import recorded, sizes_proved
-from fairalloc.theorems.statement import Finding, Reading, parse_verdict, verdict_document
-from fairalloc.theorems.status import FLOATING_POINT, MEANINGS, READINGS, Status, described, status_by_case, status_of
+from fairalloc.theorems.statement import (
+    FLOATING_POINT,
+    MEANINGS,
+    READINGS,
+    Finding,
+    Reading,
+    Status,
+    described,
+    parse_verdict,
+    status_by_case,
+    status_of,
+    verdict_document,
+)
 from fairalloc.theorems.titles import shortened, title_of
 
 STATEMENTS = all_statements()

@@ -19,7 +19,7 @@ from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import yes_or_no
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
-from fairalloc.theorems.status import FLOATING_POINT
+from fairalloc.theorems.statement import FLOATING_POINT
 
 if TYPE_CHECKING:
     from fairalloc.simulation.experiments.verdicts import KeptVerdict

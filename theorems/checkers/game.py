@@ -40,7 +40,6 @@ from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.answers import gaining_for_every_choice, has_one, over_answers
-from fairalloc.theorems.checkers.common import certified, confirmed_at_once, holdings_of, maximum_worth, verdict_of
 from fairalloc.theorems.checkers.trials import (
     Answer,
     Judge,
@@ -48,11 +47,16 @@ from fairalloc.theorems.checkers.trials import (
     Undecided,
     answered,
     attempted,
+    certified,
+    confirmed_at_once,
     decided,
     exact_verdict,
+    holdings_of,
+    maximum_worth,
     proof_of,
     proved_by,
     rational_allocation,
+    verdict_of,
     width,
 )
 

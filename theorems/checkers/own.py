@@ -35,12 +35,23 @@ from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.method_registry import methods_for
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.answers import CHOSEN, gaining_for_every_choice, one_answer, over_answers, with_answers
-from fairalloc.theorems.checkers.common import about_mechanism, as_one_pool, leximin, max_min_fair, strict_misreporting
 from fairalloc.theorems.checkers.game import about_several
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, answered, attempted, property_judge
+from fairalloc.theorems.checkers.trials import (
+    Answer,
+    Judge,
+    Routes,
+    Undecided,
+    about_mechanism,
+    answered,
+    as_one_pool,
+    attempted,
+    leximin,
+    max_min_fair,
+    property_judge,
+    strict_misreporting,
+)
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.statement import Statement
-from fairalloc.theorems.status import FLOATING_POINT
+from fairalloc.theorems.statement import FLOATING_POINT, Statement
 
 MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}
 """How many users misreport together, for the properties that are about it."""

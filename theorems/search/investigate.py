@@ -19,8 +19,18 @@ from fairalloc.theorems.cases import Case, Draft
 from fairalloc.theorems.hypotheses import MOST, Hypotheses
 from fairalloc.theorems.search.search import Limit, Search, Violation, seeded
 from fairalloc.theorems.search.steps import measure
-from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, answers_known, parse_finding, weakest
-from fairalloc.theorems.status import Status, status_by_case, status_of
+from fairalloc.theorems.statement import (
+    FAILED,
+    UNFINISHED,
+    Finding,
+    Statement,
+    Status,
+    answers_known,
+    parse_finding,
+    status_by_case,
+    status_of,
+    weakest,
+)
 
 ENOUGH = 20
 """With fewer decided cases the finding is "not decided", unless there is a proof."""

@@ -22,8 +22,7 @@ from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follow
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
 from fairalloc.theorems.search.witnesses import FindingStore, Witness, packaged, witnesses_of
-from fairalloc.theorems.statement import FAILED, Finding, Statement, parse_finding
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import FAILED, Finding, Statement, Status, parse_finding
 
 GRACE = 60.0
 """Seconds beyond three times its share after which a process is ended: exact arithmetic on a case cannot be interrupted."""

@@ -22,8 +22,7 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import concluded, counts, smallest
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.witnesses import everything, on_record, write_witnesses
-from fairalloc.theorems.statement import Finding, Statement
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Finding, Statement, Status
 
 ENOUGH = 2000
 """Exact cases without a violation after which a cell says "not refuted"."""

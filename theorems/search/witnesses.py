@@ -23,8 +23,17 @@ from fairalloc.runs.store import RecordStore
 from fairalloc.theorems.cases import Draft, parse_case
 from fairalloc.theorems.packaged_files import packaged_text
 from fairalloc.theorems.search.steps import measure
-from fairalloc.theorems.statement import Finding, Statement, answers_known, parse_finding, parse_verdict, verdict_document
-from fairalloc.theorems.status import Status, described, status_of
+from fairalloc.theorems.statement import (
+    Finding,
+    Statement,
+    Status,
+    answers_known,
+    described,
+    parse_finding,
+    parse_verdict,
+    status_of,
+    verdict_document,
+)
 
 SCHEMA = "fairalloc-witnesses/1"
 OURS = "ours.json"

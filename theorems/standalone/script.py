@@ -32,8 +32,7 @@ from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.standalone.arguments import ARGUMENTS, Argument
 from fairalloc.theorems.standalone.certificates import PROBLEMS
 from fairalloc.theorems.standalone.definitions import exact
-from fairalloc.theorems.statement import Statement
-from fairalloc.theorems.status import Status
+from fairalloc.theorems.statement import Statement, Status
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
 
 WIDTH = 118

@@ -28,7 +28,7 @@ from fairalloc.solvers.game.ps_mfa import projected
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import game
 from fairalloc.theorems.checkers.checked import checked
-from fairalloc.theorems.papers.d import allocations as allocations_d
+from fairalloc.theorems.papers.d import complaints as complaints_d
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
 from fairalloc.theorems.papers.k import trials as claims_k
 from fairalloc.theorems.papers.k.problem_3 import Surd, root
@@ -443,9 +443,7 @@ def test_without_dummies_somebody_who_has_it_all_complains(monkeypatch):
     case = Case(Instance([[1], [2]], [[4]], max_tasks=[1, 1]), points=((F(1), F(1)),))
     assert seen("D.S5.dummies", case) == (True, True)
     largest = d_in_floats._largest_complaint
-    monkeypatch.setattr(
-        allocations_d, "with_dummies", lambda d: tuple(tuple(p.get(j, F(0)) for j in range(d.R)) for p in d.parts)
-    )
+    monkeypatch.setattr(complaints_d, "with_dummies", lambda d: tuple(tuple(p.get(j, F(0)) for j in range(d.R)) for p in d.parts))
     monkeypatch.setattr(d_in_floats, "_largest_complaint", lambda x, r, e, content: largest(x, r[:, :1], e, content))
     assert seen("D.S5.dummies", case) == (False, False)
 

@@ -15,7 +15,7 @@ from fairalloc.models.examples.published import example
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc import ode as njc_ode
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.d import allocations, regions, trajectories
+from fairalloc.theorems.papers.d import complaints, regions, trajectories
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, complaint, data, domain_vertices
 from fairalloc.theorems.papers.d.trajectories import along, inside
 from fairalloc.theorems.papers.d.trials import rationals
@@ -83,17 +83,17 @@ SMALL = Instance([["1/10"], [1]], [[1]], max_tasks=[1, 1])
 @pytest.mark.parametrize(
     ("gap", "instance", "right", "wrong"),
     [
-        (allocations.pareto, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
-        (allocations.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
-        (allocations.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
-        (allocations.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
-        (allocations.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
-        (allocations.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
-        (allocations.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
-        (allocations.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
-        (allocations.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
-        (allocations.common_bottleneck, SMALL, (1, "9/10"), None),
-        (allocations.less_elsewhere, CROSSED, ("1/2", "1/2"), ("2/5", "3/5")),
+        (complaints.pareto, TWINS, ("1/3", "2/3", 1), ("1/3", "2/3", "99/100")),
+        (complaints.sharing, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (complaints.envy, TWINS, ("1/2", "1/2", 1), ("49/100", "51/100", 1)),
+        (complaints.exact_entitlement, TWINS, ("1/3", "1/3", "1/3"), ("1/3", "2/3", "1/3")),
+        (complaints.small_requests, SMALL, (1, "9/10"), ("99/100", "9/10")),
+        (complaints.no_scarcity, SMALL.replace(capacities=[[2]]), (1, 1), (1, "99/100")),
+        (complaints.cut_back, SMALL, (1, "9/10"), ("99/100", "901/1000")),
+        (complaints.on_boundary, TWINS, ("1/3", "2/3", 0), ("1/3", "65/100", 0)),
+        (complaints.linear, TWINS, ("1/3", "2/3", 1), ("33/100", "67/100", 1)),
+        (complaints.common_bottleneck, SMALL, (1, "9/10"), None),
+        (complaints.less_elsewhere, CROSSED, ("1/2", "1/2"), ("2/5", "3/5")),
     ],
 )
 def test_margins_can_fail(gap, instance, right, wrong):
@@ -107,7 +107,7 @@ def test_margins_can_fail(gap, instance, right, wrong):
 
 def test_a_resource_that_is_not_dominant_for_all_is_seen():
     d = data(Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])))
-    assert allocations.common_bottleneck(d, rationals("2/3", "2/3"))[0] > 0
+    assert complaints.common_bottleneck(d, rationals("2/3", "2/3"))[0] > 0
 
 
 def test_the_matrix_of_13_is_what_power_series_give():
@@ -235,7 +235,7 @@ def perturb(name, monkeypatch):
             (regions, "prod", lambda factors: 2),
         ],
         "D.S6.minimal-gap": [
-            (allocations, "complaint", lambda *_: 1),
+            (complaints, "complaint", lambda *_: 1),
             (d_in_floats, "_largest_complaint", lambda *_: 1.0),
         ],
     }

@@ -22,7 +22,7 @@ from fairalloc.models.examples.published import example
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers import common as judges
+from fairalloc.theorems.checkers import trials as judges
 from fairalloc.theorems.checkers.trials import property_judge
 from fairalloc.theorems.papers.w import trials as claims_w
 from fairalloc.theorems.papers.z import trials as claims_z

@@ -16,7 +16,7 @@ from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import optimum
+from fairalloc.theorems.checkers.trials import optimum
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,

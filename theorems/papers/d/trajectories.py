@@ -39,6 +39,7 @@ from fairalloc.theorems.papers.d.complaints import (
     of_data,
     point_of_case,
     users,
+    with_dummies,
 )
 
 NEAR = 1e-5
@@ -85,14 +86,6 @@ class TrajectoryPoint:
         """(N,) dx/dt: M v = e, scaled so that f grows at the rate 1."""
         v = np.array(solved(self.matrix, self.e), dtype=object)  # (13) has one solution inside of D
         return v / (self.nu @ v)
-
-
-def with_dummies(d: Requests) -> tuple[Rationals, ...]:
-    """(N, m) requests, those for the dummy resources last."""
-    users = range(len(d.parts))
-    return tuple(
-        tuple(part.get(j, ZERO) for j in range(d.R)) + tuple(Fraction(k == i) for k in users) for i, part in enumerate(d.parts)
-    )
 
 
 def slack(d: Requests, x: Sequence[Fraction]) -> Rationals:

@@ -32,9 +32,8 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import holdings_of, optimum, others_changed, verdict_of
 from fairalloc.theorems.checkers.game import arcs_of_servers, vertices
-from fairalloc.theorems.checkers.trials import Answer, exact_verdict, yes_or_no
+from fairalloc.theorems.checkers.trials import Answer, exact_verdict, holdings_of, optimum, others_changed, verdict_of, yes_or_no
 from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint, Surd, alphas, psi_slope, totals, worths
 from fairalloc.theorems.standalone.merit import dot
 

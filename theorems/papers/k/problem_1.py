@@ -39,9 +39,8 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import certified, is_nash_bargain
 from fairalloc.theorems.checkers.game import arcs_of_servers, fitted, gain_left, rational, vertices
-from fairalloc.theorems.checkers.trials import exact_verdict, yes_or_no
+from fairalloc.theorems.checkers.trials import certified, exact_verdict, is_nash_bargain, yes_or_no
 from fairalloc.theorems.papers.k.problem_3 import sign, totals
 
 ONE = Fraction(1)

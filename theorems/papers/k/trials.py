@@ -22,12 +22,21 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import game
 from fairalloc.theorems.checkers.checked import checked
-from fairalloc.theorems.checkers.common import Row, certified, monopoly, printed_numbers, printed_tasks
 from fairalloc.theorems.checkers.game import converges
-from fairalloc.theorems.checkers.trials import RATIONAL, Routes, exact_verdict, once
+from fairalloc.theorems.checkers.trials import (
+    RATIONAL,
+    Routes,
+    Row,
+    certified,
+    exact_verdict,
+    monopoly,
+    once,
+    printed_numbers,
+    printed_tasks,
+)
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
 from fairalloc.theorems.papers.k.problem_1 import two_solutions
-from fairalloc.theorems.status import FLOATING_POINT
+from fairalloc.theorems.statement import FLOATING_POINT
 
 F = Fraction
 

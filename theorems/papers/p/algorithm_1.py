@@ -20,8 +20,7 @@ from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import progressive_filling
-from fairalloc.theorems.checkers.trials import exact_verdict, yes_or_no
+from fairalloc.theorems.checkers.trials import exact_verdict, progressive_filling, yes_or_no
 
 ZERO, ONE = Fraction(0), Fraction(1)
 ROUNDS = 3

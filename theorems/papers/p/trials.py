@@ -23,34 +23,32 @@ from fairalloc.solvers.game.psdsf_distributed import section_v
 from fairalloc.solvers.game.session import servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.checked import asserted, checked, seen_by_script
-from fairalloc.theorems.checkers.common import (
-    Row,
-    about_mechanism,
-    certified,
-    holdings_of,
-    monopoly,
-    optimum,
-    others_changed,
-    printed_numbers,
-    printed_tasks,
-    progressive_filling,
-    verdict_of,
-)
 from fairalloc.theorems.checkers.game import about_ps_dsf, converges, shares
 from fairalloc.theorems.checkers.trials import (
     RATIONAL,
     Answer,
     Routes,
+    Row,
+    about_mechanism,
+    certified,
     exact_verdict,
+    holdings_of,
+    monopoly,
     once,
+    optimum,
+    others_changed,
+    printed_numbers,
+    printed_tasks,
+    progressive_filling,
     property_judge,
     rational_allocation,
+    verdict_of,
     yes_or_no,
 )
 from fairalloc.theorems.papers.p import algorithm_1
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, procedure
 from fairalloc.theorems.standalone.certificates import by_place, of_eligible
-from fairalloc.theorems.status import FLOATING_POINT
+from fairalloc.theorems.statement import FLOATING_POINT
 
 F = Fraction
 

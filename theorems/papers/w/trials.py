@@ -14,19 +14,22 @@ from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import (
+from fairalloc.theorems.checkers.trials import (
+    Answer,
+    Routes,
     Row,
     about_mechanism,
     certified,
+    exact_verdict,
     few_rounds,
     holdings_of,
     leximin_in,
+    once,
     optimum,
     printed_numbers,
     progressive_filling,
     verdict_of,
 )
-from fairalloc.theorems.checkers.trials import Answer, Routes, exact_verdict, once
 from fairalloc.theorems.standalone.definitions import alone, whole_tasks
 
 F = Fraction

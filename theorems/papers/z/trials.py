@@ -24,17 +24,22 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.checked import asserted, checked, seen_by_script
-from fairalloc.theorems.checkers.common import (
+from fairalloc.theorems.checkers.trials import (
+    Answer,
+    Routes,
+    Undecided,
     about_mechanism,
     certified,
+    exact_verdict,
     few_rounds,
     holdings_of,
     is_nash_bargain,
     leximin,
     most_of,
+    once,
+    property_judge,
     verdict_of,
 )
-from fairalloc.theorems.checkers.trials import Answer, Routes, Undecided, exact_verdict, once, property_judge
 from fairalloc.theorems.papers.z import utilities
 from fairalloc.theorems.papers.z.utilities import bundles_of, of_two_points, pivots_of, step_of_theorem_1, utilities_of
 

@@ -21,8 +21,18 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.common import holdings_of, max_min_fair, verdict_of
-from fairalloc.theorems.checkers.trials import Answer, Judge, Routes, Undecided, once, property_judge, rational_allocation
+from fairalloc.theorems.checkers.trials import (
+    Answer,
+    Judge,
+    Routes,
+    Undecided,
+    holdings_of,
+    max_min_fair,
+    once,
+    property_judge,
+    rational_allocation,
+    verdict_of,
+)
 
 F = Fraction
 PARETO = property_judge("pareto")
