@@ -19,6 +19,7 @@ from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.models.numbers import Floats
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d import complaints, regions, trajectories
+from fairalloc.theorems.papers.d import trials as of_d
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, brackets, complaint, data, point_of_case
 from fairalloc.theorems.papers.d.trajectories import NEAR, Points, barrier_value, floats, inside, weighting, with_dummies
 from fairalloc.theorems.papers.d.trials import trials
@@ -78,7 +79,7 @@ def with_equations(name: str) -> Callable[[Case], Verdict]:
 
     def second(case: Case) -> Verdict:
         with ExitStack() as stack:
-            for module in (complaints, regions, trajectories):
+            for module in (complaints, regions, trajectories, of_d):
                 stack.enter_context(patch.object(module, "all_fair", by_equations))
             stack.enter_context(patch.object(regions, "domain_vertices", domain_vertices))
             return trials[name].confirm(case)

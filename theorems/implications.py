@@ -9,7 +9,8 @@ Notation: z_ni = x_n / (phi_n gamma_ni); bundles are what tasks use (allocations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import product
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -67,14 +68,28 @@ PLAIN_GAME = f"{GAME}, same demands"
 
 # ---- the arrows -----------------------------------------------------------------------------------------------------
 
-LEXIMIN = ("drfh", "tsf", "lmmf", "asset")
-FEASIBLE = ("bottleneck-fairness", "server-bottleneck-fairness", "single-resource-fairness", "single-server-reduction")
-OF_ONE = ("single-resource-fairness", "bottleneck-fairness")
-SHARING = ("sharing-incentive", "strong-sharing-incentive")
+Row: TypeAlias = tuple[str, str] | tuple[str, str, str]
+"""Premises "->" conclusions, each of all others, or "<->" for both ways; then why, and where."""
+
+
+def _made(rows: Iterable[Row]) -> tuple[Implication, ...]:
+    found = list[Implication]()
+    for arrow, *rest in rows:
+        left, right = (part.split() for part in arrow.replace("<", "").split("->"))
+        found += [Implication(a, b, *rest) for a, b in product(left, right)]
+        found += [Implication(b, a, *rest) for b, a in product(right, left) if "<" in arrow]
+    return tuple(found)
+
 
 _LEXIMIN_PARETO = "a Pareto improvement is lexicographically better for any positive shares"
 _DRF = "with one pool all these shares are multiples of the dominant share, which has one leximin allocation of tasks"
 _MAXMIN = "with one resource every share is the amount of it by weight, and max-min fair amounts are unique (P Theorem 2)"
+_NO_ENVY = (
+    "if n envied m, m would use n's bottleneck, and more than phi_m z_n of n's dominant resource: z_m > z_n (Ghodsi et al.)"
+)
+_ONE_SHARE = "n's bottleneck is full, so 1 <= sum over its users of phi_m z_m <= z_n sum phi (Ghodsi et al.)"
+_FULL = "tasks take no larger part of n's bottleneck than of the dominant resource, so that is full too, by the same users"
+_AMOUNTS = "with one resource for all servers z_ni is the amount by weight over c_ir"
 _ENVY = (
     "if m's scaled bundle ran more than x_n, d_m >= q d_n with q phi_n x_m / phi_m > x_n; where m runs and n may, m uses n's "
     "bottleneck, so z_n >= z_m there, while gamma_m <= gamma_n / q: together x_n >= q phi_n x_m / phi_m (P Theorem 2)"
@@ -91,113 +106,82 @@ _PAID = (
     "who runs on i has g_i'(z_mi) = sum_r p_ir c_ir there, as all take the same part of every resource with a price, and nobody "
     "has a smaller z_mi (K Theorem 4; nb has g' = 1 / z, and alpha = inf is ps-dsf)"
 )
-
-IMPLICATIONS: tuple[Implication, ...] = (
-    # ---- between properties
-    Implication("pareto", "feasibility", "only feasible allocations are compared"),
-    Implication(
-        "strong-sharing-incentive", "weak-sharing-incentive", "equal parts of every server are an equal partition (W 4.5)"
-    ),
-    Implication("weak-sharing-incentive", "strong-sharing-incentive", "one pool has one equal partition", "one server"),
-    *(Implication(a, b, "phi_n / sum phi is 1 / N", "equal weights") for a, b in permutations(SHARING)),
-    Implication("total-envy-freeness", "envy-freeness", "a sum of minima is at most the minimum of sums", PLAIN),
-    *(Implication(name, "feasibility", "by definition") for name in FEASIBLE),
-    *(Implication(a, b, "the one resource is the bottleneck", "one resource") for a, b in permutations(OF_ONE)),
-    Implication("single-server-reduction", "pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, ONE_POOL),
-    Implication(
-        "single-server-reduction",
-        "envy-freeness",
-        "if n envied m, m would use n's bottleneck, and more than phi_m z_n of n's dominant resource: z_m > z_n (Ghodsi et al.)",
-        ONE_POOL,
-    ),
-    Implication(
-        "single-server-reduction",
-        "sharing-incentive",
-        "n's bottleneck is full, so 1 <= sum over its users of phi_m z_m <= z_n sum phi (Ghodsi et al.)",
-        ONE_POOL,
-    ),
-    # ---- optima
-    Implication("utilitarian", "pareto", "a Pareto improvement raises the weighted sum"),
-    Implication("nb", "pareto", "a Pareto improvement raises the sum of logarithms (Z Prop 5)"),
-    *(Implication(name, "pareto", _LEXIMIN_PARETO) for name in LEXIMIN),
-    Implication("drf", "pareto", _LEXIMIN_PARETO),
-    *(Implication(name, "pareto", "a Pareto improvement raises the sum of utilities") for name in ("alpha-fair", "fds")),
-    Implication("lmmf", "mmf", "the first entry of the lexicographic maximum is the max-min value (Z 1)"),
-    Implication("drfh", "drfh-lp", "the first level of the lexicographic maximum is the g of W (6)"),
-    *(
-        Implication(name, "feasibility", "by definition")
-        for name in ("drf-per-server", "mmf", "drfh-lp", "alpha-pf-vds", "ps-dsf", "njc")
-    ),
-    Implication("uniform", "feasibility", "parts of servers add up to servers"),
-    # ---- one pool, one resource
-    *(Implication(name, "single-server-reduction", _DRF, ONE_POOL) for name in ("drf", "drfh", "tsf")),
-    *(Implication("single-server-reduction", name, _DRF, ONE_POOL) for name in ("drf", "drfh", "tsf")),
-    Implication("ps-dsf", "single-server-reduction", "both are a bottleneck for every user of the one server (P)", ONE_POOL),
-    Implication("drf-per-server", "single-server-reduction", "by definition", ONE_POOL),
-    *(Implication(name, "single-resource-fairness", _MAXMIN, ONE_RESOURCE) for name in ("drfh", "tsf")),
-    *(Implication("single-resource-fairness", name, _MAXMIN, ONE_RESOURCE) for name in ("drfh", "tsf")),
-    Implication("drfh", "global-bottleneck-fairness", "shares of one resource (W Prop 8)", "global bottleneck"),
-    Implication("alpha-pf-vds", "pareto", _ONE_SERVER, f"one server, {GAME}"),
-    # ---- markets
-    Implication("nb", "envy-freeness", "at nb's prices m's bundle costs at most phi_m, so n could buy it scaled (Z Prop 5)"),
-    Implication("nb", "sharing-incentive", "everything costs at most sum phi, so n could buy its part of it (Z Prop 9)"),
-    *(
-        Implication(name, "server-bottleneck-fairness", _PAID, f"{GAME}, bottleneck of a server")
-        for name in ("nb", "alpha-pf-vds")
-    ),
-    # ---- parts of servers
-    Implication("uniform", "sharing-incentive", "it is the uniform allocation"),
-    Implication("uniform", "envy-freeness", "m's scaled bundle on a server lies within n's own part of it"),
-    Implication("drf-per-server", "sharing-incentive", "DRF has it on every server, and parts and tasks add up (W 4.5)"),
-    Implication("drf-per-server", "envy-freeness", "DRF has it on every server, and utilities of bundles add up"),
-    # ---- the game
-    Implication("alpha-pf-vds", "nb", "(K 16) summed over servers is the optimality of nb (K Theorem 2)", f"{GAME}, alpha = 1"),
-    Implication("nb", "alpha-pf-vds", "the optimality of nb, server by server (K Theorem 2)", f"{GAME}, alpha = 1"),
-    Implication("alpha-pf-vds", "ps-dsf", "the definition at alpha = inf", f"{GAME}, alpha = inf"),
-    Implication("ps-dsf", "envy-freeness", _ENVY, PLAIN_GAME),
-    Implication("ps-dsf", "sharing-incentive", _SHARE, GAME),
-    Implication(
-        "ps-dsf",
-        "server-bottleneck-fairness",
-        "tasks take no larger part of n's bottleneck than of the dominant resource, so that is full too, by the same users",
-        f"{GAME}, bottleneck of a server",
-    ),
-    Implication(
-        "ps-dsf",
-        "bottleneck-fairness",
-        "amounts compare like z_ni at each server (P Theorem 2)",
-        f"{PLAIN_GAME}, bottleneck",
-    ),
-    Implication("ps-dsf-tdm", "feasibility", "time sharing never needs more than a divisible server has"),
-    Implication("ps-dsf-tdm", "sharing-incentive", "as for ps-dsf, with time as the one resource", GAME),
-    Implication("ps-dsf-tdm", "envy-freeness", "as for ps-dsf, with time as the bottleneck", PLAIN_GAME),
-    Implication(
-        "server-bottleneck-fairness",
-        "bottleneck-fairness",
-        "with one resource for all servers z_ni is the amount by weight over c_ir",
-        f"{PLAIN}, bottleneck",
-    ),
+IMPLICATIONS = _made(
+    (
+        # ---- between properties
+        ("pareto -> feasibility", "only feasible allocations are compared"),
+        ("strong-sharing-incentive -> weak-sharing-incentive", "equal parts of every server are an equal partition (W 4.5)"),
+        ("weak-sharing-incentive -> strong-sharing-incentive", "one pool has one equal partition", "one server"),
+        ("sharing-incentive <-> strong-sharing-incentive", "phi_n / sum phi is 1 / N", "equal weights"),
+        ("total-envy-freeness -> envy-freeness", "a sum of minima is at most the minimum of sums", PLAIN),
+        ("bottleneck-fairness server-bottleneck-fairness single-resource-fairness -> feasibility", "by definition"),
+        ("single-server-reduction -> feasibility", "by definition"),
+        ("single-resource-fairness <-> bottleneck-fairness", "the one resource is the bottleneck", "one resource"),
+        ("single-server-reduction -> pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, ONE_POOL),
+        ("single-server-reduction -> envy-freeness", _NO_ENVY, ONE_POOL),
+        ("single-server-reduction -> sharing-incentive", _ONE_SHARE, ONE_POOL),
+        # ---- optima
+        ("utilitarian -> pareto", "a Pareto improvement raises the weighted sum"),
+        ("nb -> pareto", "a Pareto improvement raises the sum of logarithms (Z Prop 5)"),
+        ("drfh tsf lmmf asset drf -> pareto", _LEXIMIN_PARETO),
+        ("alpha-fair fds -> pareto", "a Pareto improvement raises the sum of utilities"),
+        ("lmmf -> mmf", "the first entry of the lexicographic maximum is the max-min value (Z 1)"),
+        ("drfh -> drfh-lp", "the first level of the lexicographic maximum is the g of W (6)"),
+        ("drf-per-server mmf drfh-lp alpha-pf-vds ps-dsf njc -> feasibility", "by definition"),
+        ("uniform -> feasibility", "parts of servers add up to servers"),
+        # ---- one pool, one resource
+        ("drf drfh tsf <-> single-server-reduction", _DRF, ONE_POOL),
+        ("ps-dsf -> single-server-reduction", "both are a bottleneck for every user of the one server (P)", ONE_POOL),
+        ("drf-per-server -> single-server-reduction", "by definition", ONE_POOL),
+        ("drfh tsf <-> single-resource-fairness", _MAXMIN, ONE_RESOURCE),
+        ("drfh -> global-bottleneck-fairness", "shares of one resource (W Prop 8)", "global bottleneck"),
+        ("alpha-pf-vds -> pareto", _ONE_SERVER, f"one server, {GAME}"),
+        # ---- markets
+        ("nb -> envy-freeness", "at nb's prices m's bundle costs at most phi_m, so n could buy it scaled (Z Prop 5)"),
+        ("nb -> sharing-incentive", "everything costs at most sum phi, so n could buy its part of it (Z Prop 9)"),
+        ("nb alpha-pf-vds -> server-bottleneck-fairness", _PAID, f"{GAME}, bottleneck of a server"),
+        # ---- parts of servers
+        ("uniform -> sharing-incentive", "it is the uniform allocation"),
+        ("uniform -> envy-freeness", "m's scaled bundle on a server lies within n's own part of it"),
+        ("drf-per-server -> sharing-incentive", "DRF has it on every server, and parts and tasks add up (W 4.5)"),
+        ("drf-per-server -> envy-freeness", "DRF has it on every server, and utilities of bundles add up"),
+        # ---- the game
+        ("alpha-pf-vds -> nb", "(K 16) summed over servers is the optimality of nb (K Theorem 2)", f"{GAME}, alpha = 1"),
+        ("nb -> alpha-pf-vds", "the optimality of nb, server by server (K Theorem 2)", f"{GAME}, alpha = 1"),
+        ("alpha-pf-vds -> ps-dsf", "the definition at alpha = inf", f"{GAME}, alpha = inf"),
+        ("ps-dsf -> envy-freeness", _ENVY, PLAIN_GAME),
+        ("ps-dsf -> sharing-incentive", _SHARE, GAME),
+        ("ps-dsf -> server-bottleneck-fairness", _FULL, f"{GAME}, bottleneck of a server"),
+        ("ps-dsf -> bottleneck-fairness", "amounts compare like z_ni at each server (P Theorem 2)", f"{PLAIN_GAME}, bottleneck"),
+        ("ps-dsf-tdm -> feasibility", "time sharing never needs more than a divisible server has"),
+        ("ps-dsf-tdm -> sharing-incentive", "as for ps-dsf, with time as the one resource", GAME),
+        ("ps-dsf-tdm -> envy-freeness", "as for ps-dsf, with time as the bottleneck", PLAIN_GAME),
+        ("server-bottleneck-fairness -> bottleneck-fairness", _AMOUNTS, f"{PLAIN}, bottleneck"),
+    )
 )
 
-BETWEEN_MECHANISM_PROPERTIES: tuple[Implication, ...] = (
-    Implication("group-strategyproofness", "strategyproofness", "a single user who misreports is a coalition of one"),
-    Implication(
-        "sharing-incentive", "weak-sharing-incentive", "with equal weights, equal parts of servers are a partition (W 4.5)"
-    ),
-    Implication("bottleneck-fairness", "single-resource-fairness", "with one resource, that is the bottleneck"),
+BETWEEN_MECHANISM_PROPERTIES = _made(
+    (
+        ("group-strategyproofness -> strategyproofness", "a single user who misreports is a coalition of one"),
+        ("sharing-incentive -> weak-sharing-incentive", "with equal weights, equal parts of servers are a partition (W 4.5)"),
+        ("bottleneck-fairness -> single-resource-fairness", "with one resource, that is the bottleneck"),
+    )
 )
 """The same between properties of mechanisms, each on all instances that it is about."""
 
-BETWEEN_MISREPORTS: tuple[Implication, ...] = (
-    *(
-        Implication(name, f"{part}-in-{reports}", "who may misreport both, and in groups, may misreport less, and alone")
-        for name, parts in (("group-strategyproofness", ("group-", "")), ("strategyproofness", ("",)))
-        for part in (f"{one}strategyproofness" for one in parts)
-        for reports in ("demands", "servers")
-    ),
-    *(
-        Implication(f"group-strategyproofness-in-{reports}", f"strategyproofness-in-{reports}", "a coalition may be of one")
-        for reports in ("demands", "servers", "tasks")
-    ),
+_LESS = "who may misreport both, and in groups, may misreport less, and alone"
+_GROUP = "group-strategyproofness-in-"
+BETWEEN_MISREPORTS = _made(
+    (
+        (f"group-strategyproofness -> {_GROUP}demands {_GROUP}servers", _LESS),
+        *(
+            (f"{name}strategyproofness -> strategyproofness-in-demands strategyproofness-in-servers", _LESS)
+            for name in ("group-", "")
+        ),
+        *(
+            (f"{_GROUP}{part} -> strategyproofness-in-{part}", "a coalition may be of one")
+            for part in ("demands", "servers", "tasks")
+        ),
+    )
 )
 """The same between the rows about misreports (cells.py)."""

@@ -75,12 +75,12 @@ def seen_by_script(judge: Callable[[Case], Verdict], name: str) -> Callable[[Cas
     return confirm
 
 
-def asserted(check: Callable[[Case], None]) -> Callable[[Case], Verdict]:
-    """The check of a printed example, by assertions of what is printed."""
+def asserted(check: Callable[[Case], bool | None]) -> Callable[[Case], Verdict]:
+    """The check of a printed example: whether all is as printed, or assertions of it."""
 
     def decide(case: Case) -> Verdict:
         try:
-            check(case)
+            assert check(case) is not False, "not all is as printed"
         except AssertionError as error:
             wrong = str(error) or extract_tb(error.__traceback__)[-1].line
             return yes_or_no("printed example", False, f"false: {wrong}")

@@ -243,11 +243,6 @@ def rests(d: Requests, x: Rationals) -> bool:
     return all(gap <= 0 or v == 1 for v, gap in gaps)
 
 
-def existence(_: Case, d: Requests) -> Found:
-    """There is an NJC allocation (D Theorem 1)."""
-    return Found(-1, "there is one") if all_fair(d) else Found(1, "no allocation fulfils (1) and (2)")
-
-
 def unique(two: bool, case: Case, d: Requests) -> Found:
     """Two users have one NJC allocation, more have as well, which D 5.3 says and denies."""
     if case.instance.N < 2 or (case.instance.N == 2) != two:
@@ -342,17 +337,12 @@ def market_envy(case: Case, answer: Answer) -> Verdict:
     return Verdict("envy-freeness", not gap > allowed, float(gap), sentence, "floating point" if allowed else "certificate")
 
 
-def same_as_drf(_: Requests, found: list[Rationals], drf: Sequence[Any]) -> Found:
-    """Every NJC allocation is the DRF allocation (D 4)."""
+def same_as_drf(asked: bool, d: Requests, found: list[Rationals], drf: Sequence[Any]) -> Found:
+    """Every NJC allocation is the DRF allocation (D 4); `asked` = where all request at least their entitlement."""
+    if asked and any(max(part.values()) < e for part, e in zip(d.parts, d.entitlement, strict=True)):
+        raise NotApplicable("somebody requests less than its entitlement")
     gap, x = max(((max(abs(a - b) for a, b in zip(x, drf, strict=True)), x) for x in found), key=lambda made: made[0])
     return Found(gap, f"x = {brackets(x)} is an NJC allocation, and DRF gives {brackets(drf)}", {"x": x, "better": drf})
-
-
-def same_as_drf_if_asked(d: Requests, found: list[Rationals], drf: Sequence[Any]) -> Found:
-    """The same, for users who request at least their entitlement."""
-    if any(max(part.values()) < e for part, e in zip(d.parts, d.entitlement, strict=True)):
-        raise NotApplicable("somebody requests less than its entitlement")
-    return same_as_drf(d, found, drf)
 
 
 def drf_meets_a_bottleneck(d: Requests, _: list[Rationals], drf: Sequence[Any]) -> Found:

@@ -117,16 +117,13 @@ def _remaining(d: Requests) -> list[dict[int, tuple[Fraction, ...]]]:
     return systems
 
 
-def order_of_names(_: Case, d: Requests) -> Found:
-    """Whatever the order of removal, the same resources remain; D 5.1 denies it."""
-    one, other = ([j + 1 for j in system] for system in _remaining(d))
-    return Found(1 if one != other else -1, f"resources {one} or {other} remain")
-
-
-def order_of_rows(_: Case, d: Requests) -> Found:
-    """Whatever the order of removal, the same inequalities remain."""
-    one, other = ({*system.values()} for system in _remaining(d))
-    return Found(1 if one != other else -1, "the inequalities that remain are not the same")
+def removal_order(named: bool, _: Case, d: Requests) -> Found:
+    """Whatever the order of removal, the same inequalities remain, or, `named`, of the same resources, which D 5.1 denies."""
+    one, other = ([j + 1 for j in system] if named else {*system.values()} for system in _remaining(d))
+    return Found(
+        1 if one != other else -1,
+        f"resources {one} or {other} remain" if named else "the inequalities that remain are not the same",
+    )
 
 
 def simplex(_: Case, d: Requests) -> Found:
@@ -135,17 +132,12 @@ def simplex(_: Case, d: Requests) -> Found:
     return Found(count - (len(d.parts) + 1), f"the feasible region for {len(d.parts)} user(s) has {count} vertices")
 
 
-def falling_slopes(_: Case, d: Requests) -> Found:
-    """With two users all lines of the boundary of D have slopes < 0 (D 5.3)."""
+def falling_slopes(steeper: bool, _: Case, d: Requests) -> Found:
+    """With two users all slopes of the boundary of D are < 0 (D 5.3); or none is > 0, and each is below the one to its left."""
     slopes = _slopes(d)
-    return Found(max(slopes) if max(slopes) > 0 else 1 if max(slopes) == 0 else -1, f"the slopes are {brackets(slopes)}")
-
-
-def steeper_slopes(_: Case, d: Requests) -> Found:
-    """No slope is above 0, and each is below the one to its left."""
-    slopes = _slopes(d)
-    rising = any(a <= b for a, b in pairwise(slopes))
-    return Found(1 if rising or max(slopes) > 0 else -1, f"the slopes are {brackets(slopes)}")
+    wrong = any(a <= b for a, b in pairwise(slopes)) or max(slopes) > 0 if steeper else max(slopes) >= 0
+    margin = max(slopes) if max(slopes) > 0 and not steeper else 1
+    return Found(margin if wrong else -1, f"the slopes are {brackets(slopes)}")
 
 
 def _slopes(d: Requests) -> list[Fraction]:

@@ -148,11 +148,6 @@ def far(said: Sequence[Any], true: Sequence[Any]) -> Any:
     return max((abs(a - b) for a, b in zip(said, true, strict=True)), default=ZERO)
 
 
-def gradient(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
-    """(6) is the gradient of (5)."""
-    return far(at.nu, [sum(along(at, v)[0]) for v in at.units]), "(6) is another vector"
-
-
 def equation_8(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(8) follows from (7)."""
     x, e, r, s = (np.array(part, dtype=object) for part in (at.x, at.e, at.r, at.s))
@@ -164,11 +159,6 @@ def printed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     """(11) differentiated as printed: each sum_k x'_k r_kj / s_j is 1."""
     first = along(at, at.velocity())[0][0]
     return abs(first - 1), f"on the trajectory of e = {brackets(at.e)} the left side for resource 1 is {first}"
-
-
-def summed_11(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
-    """(11) differentiated: the sum over j of all these is 1."""
-    return abs(sum(along(at, at.velocity())[0]) - 1), "f does not grow at the rate 1"
 
 
 def equation_13(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
@@ -184,11 +174,6 @@ def unique_velocity(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
     regular = solved(at.matrix, at.e) is not None
     rising = regular and at.velocity() @ at.nu == 1
     return (0 if rising and sum(along(at, at.velocity())[1]) > 0 else 1), "the matrix of (13) is singular, or f falls"
-
-
-def gradient_not_zero(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
-    """The gradient is not 0, so that level sets are hypersurfaces with one normal each (D Remark 3, Definition 2)."""
-    return (0 if min(at.nu) > 0 else 1), "the gradient of f is 0"
 
 
 def starts_at_zero(case: Case, d: Requests) -> Found:

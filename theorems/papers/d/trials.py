@@ -20,6 +20,7 @@ from fairalloc.theorems.papers.d import complaints, regions, trajectories
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
+    Found,
     all_fair,
     compared_with_drf,
     complaint,
@@ -29,12 +30,12 @@ from fairalloc.theorems.papers.d.complaints import (
     of_data,
 )
 from fairalloc.theorems.papers.d.regions import reduced
-from fairalloc.theorems.papers.d.trajectories import at_points, integrated, on_trajectories
+from fairalloc.theorems.papers.d.trajectories import along, at_points, far, integrated, on_trajectories
 
 F = Fraction
 
 
-def printed(check: Callable[[Requests, list[Rationals]], None]) -> Routes:
+def printed(check: Callable[[Requests, list[Rationals]], bool | None]) -> Routes:
     return once(asserted(lambda case: check(data(case), all_fair(data(case)))))
 
 
@@ -81,36 +82,6 @@ def counting(d: Requests, _: list[Rationals]) -> None:
     assert share == F(20, 100), "the share of the cpu is 20/100"
 
 
-def fig2_njc(d: Requests, found: list[Rationals]) -> None:
-    """Fig. 2: (1/3, 2/30), (1/3, 2/30), (1/3, 2/3)."""
-    (x,) = found
-    assert full(d, x) == [0], "resource 1 alone is full"
-    assert held(d, x) == [rationals("1/3", "1/15")] * 2 + [rationals("1/3", "2/3")]
-
-
-def fig2_drf(d: Requests, _: list[Rationals]) -> None:
-    """Fig. 2: (0.4, 0.08), (0.4, 0.08), (0.2, 0.4)."""
-    assert held(d, drf_of(d)) == [rationals("0.4", "0.08")] * 2 + [rationals("0.2", "0.4")]
-
-
-def fig2_utilisation(d: Requests, found: list[Rationals]) -> None:
-    """NJC uses more than DRF, on the average of the resources."""
-    assert sum(d.loads(found[0])) > sum(d.loads(drf_of(d)))
-
-
-def middle_numbers(d: Requests, found: list[Rationals]) -> None:
-    """NJC gives (1/2, 0, 0, 1) and (1/2, 1/2, 1/2, 0), and nothing else; DRF (1/3, 0, 0, 2/3) and (2/3, 2/3, 2/3, 0)."""
-    assert found == [rationals(1, "1/2")]
-    assert full(d, found[0]) == [0, 3], "the first and the last resource are the bottlenecks"
-    assert drf_of(d) == rationals("2/3", "2/3")
-
-
-def middle_not_higher(d: Requests, found: list[Rationals]) -> None:
-    """NJC's utilisation, of one allocation, is not higher than DRF's."""
-    assert len(found) == 1
-    assert sum(d.loads(found[0])) <= sum(d.loads(drf_of(d)))
-
-
 def middle_limits(d: Requests, _: list[Rationals]) -> None:
     """With m resources the averages are 1/2 + 1/m and 2/3 + 1/(3m)."""
     ours, other = rationals(1, "1/2"), rationals("2/3", "2/3")
@@ -120,18 +91,6 @@ def middle_limits(d: Requests, _: list[Rationals]) -> None:
         assert drf_of(wide) == other
         assert complaint(wide, ours) == 0
         assert [sum(wide.loads(x)) / m for x in (ours, other)] == [F(1, 2) + F(1, m), F(2, 3) + F(1, 3 * m)]
-
-
-def removal(d: Requests, _: list[Rationals]) -> None:
-    """D 5.1: the others are entitled to 0.4 and 0.6, their requests are multiplied by 5/3."""
-    rest = reduced(d, 0)
-    assert rest.entitlement == rationals("2/5", "3/5")
-    assert rest.parts[0][0] == F(5, 3) * d.parts[1][0]
-
-
-def fig3(d: Requests, _: list[Rationals]) -> None:
-    """(2/3, 11/12) uses 13/12 of resource 1."""
-    assert d.loads(rationals("2/3", "11/12"))[0] == F(13, 12)
 
 
 def fig5(d: Requests, found: list[Rationals]) -> None:
@@ -157,14 +116,6 @@ def segment(d: Requests, found: list[Rationals]) -> None:
         assert full(d, (z, 1 - z, 1 - z)) == [0, 1]
 
 
-def circle(d: Requests, _: list[Rationals]) -> None:
-    """1/3 for all is a solution with four bottlenecks, and all get more than their entitlement."""
-    x = (F(1, 3),) * 4
-    assert complaint(d, x) == 0
-    assert full(d, x) == [0, 1, 2, 3]
-    assert all(v > e for row, e in zip(held(d, x), d.entitlement, strict=True) for v in row if v)
-
-
 def circle_six(d: Requests, _: list[Rationals]) -> None:
     """Two users with 1/4 and two with 3/8 are solutions; two resources are bottlenecks, the others are used to 0.875."""
     for j, i in combinations(range(4), 2):
@@ -175,11 +126,8 @@ def circle_six(d: Requests, _: list[Rationals]) -> None:
         assert [load for k, load in enumerate(d.loads(x)) if k not in bottlenecks] == [F(7, 8)] * 2
 
 
-def circle_best(d: Requests, found: list[Rationals]) -> None:
-    """1/3 for all alone has the highest utilisation."""
-    used = {x: sum(d.loads(x)) for x in found}
-    assert [x for x, value in used.items() if value == max(used.values())] == [(F(1, 3),) * 4]
-
+THIRDS = (F(1, 3),) * 4
+"""The solution on the circle in which all get alike (D 5.5)."""
 
 cases: dict[str, Case] = {
     "s5-3-slopes": Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3])),
@@ -210,19 +158,26 @@ trials: dict[str, Routes] = {
     "D.S4.envy-free.step": of_data(complaints.envy_by_imitation),
     "D.S4.counting": printed(counting),
     "D.S4.drf-bottleneck": compared_with_drf(complaints.drf_meets_a_bottleneck),
-    "D.S4.fig2-njc": printed(fig2_njc),
-    "D.S4.fig2-drf": printed(fig2_drf),
-    "D.S4.fig2-utilisation": printed(fig2_utilisation),
-    "D.S4.same-dominant": compared_with_drf(complaints.same_as_drf),
-    "D.S4.same-dominant.true": compared_with_drf(complaints.same_as_drf_if_asked),
+    "D.S4.fig2-njc": printed(
+        lambda d, found: (
+            full(d, found[0]) == [0]
+            and [held(d, x) for x in found] == [[rationals("1/3", "1/15")] * 2 + [rationals("1/3", "2/3")]]
+        )
+    ),
+    "D.S4.fig2-drf": printed(lambda d, _: held(d, drf_of(d)) == [rationals("0.4", "0.08")] * 2 + [rationals("0.2", "0.4")]),
+    "D.S4.fig2-utilisation": printed(lambda d, found: sum(d.loads(found[0])) > sum(d.loads(drf_of(d)))),
+    "D.S4.same-dominant": compared_with_drf(partial(complaints.same_as_drf, False)),
+    "D.S4.same-dominant.true": compared_with_drf(partial(complaints.same_as_drf, True)),
     "D.S4.only-bottleneck": for_every(complaints.common_bottleneck),
     "D.S4.utilisation-higher": compared_with_drf(partial(complaints.utilisation, 1)),
     "D.S4.utilisation-lower": compared_with_drf(partial(complaints.utilisation, -1)),
-    "D.S4.utilisation-numbers": printed(middle_numbers),
-    "D.S4.utilisation-printed": printed(middle_not_higher),
+    "D.S4.utilisation-numbers": printed(
+        lambda d, found: found == [rationals(1, "1/2")] and full(d, found[0]) == [0, 3] and drf_of(d) == rationals("2/3", "2/3")
+    ),
+    "D.S4.utilisation-printed": printed(lambda d, found: len(found) == 1 and sum(d.loads(found[0])) <= sum(d.loads(drf_of(d)))),
     "D.S4.utilisation-limits": printed(middle_limits),
     "D.S4.drf-incremental": about_mechanism("drf", complaints.incremental),
-    "D.T1": of_data(complaints.existence),
+    "D.T1": of_data(lambda _, d: Found(-1, "there is one") if all_fair(d) else Found(1, "no allocation fulfils (1) and (2)")),
     "D.S5.dummies": of_data(partial(complaints.alike, "x is fair by one of the two only", complaints.fair_with_dummies)),
     "D.S5.dummies-zero": of_data(partial(complaints.alike, "x is fair by one of the two only", complaints.fair_with_dummies)),
     "D.S5.1.ignored": of_data(regions.slack_resource_removed),
@@ -231,20 +186,22 @@ trials: dict[str, Routes] = {
     "D.S5.1.renormalised": of_data(regions.renormalised_requests),
     "D.S5.1.all": of_data(regions.entitlements_left),
     "D.S5.1.all.true": of_data(regions.entitlements_left),
-    "D.S5.1.removal": printed(removal),
+    "D.S5.1.removal": printed(
+        lambda d, _: reduced(d, 0).entitlement == rationals("2/5", "3/5") and reduced(d, 0).parts[0][0] == F(5, 3) * d.parts[1][0]
+    ),
     "D.S5.1.dominated": of_data(regions.dominated_removed),
     "D.S5.1.linear-program": of_data(regions.found_by_linear_programs),
-    "D.S5.1.order": of_data(regions.order_of_names),
-    "D.S5.1.order.true": of_data(regions.order_of_rows),
-    "D.S5.2.fig3": printed(fig3),
+    "D.S5.1.order": of_data(partial(regions.removal_order, True)),
+    "D.S5.1.order.true": of_data(partial(regions.removal_order, False)),
+    "D.S5.2.fig3": printed(lambda d, _: d.loads(rationals("2/3", "11/12"))[0] == F(13, 12)),
     "D.S5.2.simplex": of_data(regions.simplex),
     "D.S5.2.boundary": for_every(complaints.on_boundary),
     "D.S5.2.linear": for_every(complaints.linear),
     "D.S5.2.family": of_data(regions.growing_sets),
     "D.E4": of_data(regions.equality_on_the_tangent),
     "D.S5.2.normal": at_points(regions.combination_of_requests),
-    "D.S5.3.slopes": of_data(regions.falling_slopes),
-    "D.S5.3.slopes.true": of_data(regions.steeper_slopes),
+    "D.S5.3.slopes": of_data(partial(regions.falling_slopes, False)),
+    "D.S5.3.slopes.true": of_data(partial(regions.falling_slopes, True)),
     "D.S5.3.smooth": at_points(regions.curvature),
     "D.S5.3.limit": of_data(regions.limit_of_levels),
     "D.S5.3.point": at_points(regions.point_on_the_level),
@@ -254,12 +211,12 @@ trials: dict[str, Routes] = {
     "D.S5.3.fig5": printed(fig5),
     "D.S5.3.fig5-ratios": printed(fig5_ratios),
     "D.R2": of_data(regions.other_barrier),
-    "D.R3": at_points(trajectories.gradient_not_zero),
-    "D.E6": at_points(trajectories.gradient),
+    "D.R3": at_points(lambda _, at: (0 if min(at.nu) > 0 else 1, "the gradient of f is 0")),
+    "D.E6": at_points(lambda _, at: (far(at.nu, [sum(along(at, v)[0]) for v in at.units]), "(6) is another vector")),
     "D.R4": of_data(trajectories.starts_at_zero),
     "D.R5": at_points(trajectories.equation_8),
     "D.E11": at_points(trajectories.printed_11),
-    "D.E11.true": at_points(trajectories.summed_11),
+    "D.E11.true": at_points(lambda _, at: (abs(sum(along(at, at.velocity())[0]) - 1), "f does not grow at the rate 1")),
     "D.E13.true": at_points(trajectories.equation_13),
     "D.L4.symmetric": once(checked("D.L4.symmetric", lambda found: abs(found["one"] - found["other"]))),
     "D.L4.unique": at_points(trajectories.unique_velocity),
@@ -271,10 +228,18 @@ trials: dict[str, Routes] = {
     "D.S5.4.error": Routes(trajectories.limit_is_fair, trajectories.market_is_fair),
     "D.S5.5.segment": printed(segment),
     "D.S5.5.weights.true": on_trajectories(trajectories.tends_to_the_market, partial(integrated, 1e-5)),
-    "D.S5.5.circle": printed(circle),
+    "D.S5.5.circle": printed(
+        lambda d, _: (
+            complaint(d, THIRDS) == 0
+            and full(d, THIRDS) == [0, 1, 2, 3]
+            and all(v > e for row, e in zip(held(d, THIRDS), d.entitlement, strict=True) for v in row if v)
+        )
+    ),
     "D.S5.5.circle-six": printed(circle_six),
     "D.S5.5.bottlenecks": of_data(complaints.one_bottleneck_set),
-    "D.S5.5.utilisation": printed(circle_best),
+    "D.S5.5.utilisation": printed(
+        lambda d, found: [x for x in found if sum(d.loads(x)) == max(sum(d.loads(y)) for y in found)] == [THIRDS]
+    ),
     "D.S6.minimal-gap": of_data(
         partial(complaints.alike, "nobody is promoted and somebody complains, or vice versa", complaints.rests)
     ),

@@ -3,7 +3,7 @@
 First LMMF by its iterations as printed (III-A), how many steps NB takes (Proposition 2), and its market (Proposition 5).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -188,65 +188,12 @@ MISREPORT7 = Misreport((1,), (((F(1, 3), F(2, 3)),),), (None,))
 """Those of Propositions 6 and 7."""
 
 
+def lmmf(case: Case) -> Holdings:
+    return certified(case.instance, "lmmf")
+
+
 def worth(case: Case, n: int, *bundle: Any) -> Any:
-    return certified(case.instance, "lmmf").utilities(n, np.array([[[F(v) for v in bundle]]], dtype=object))[0]
-
-
-def fair(case: Case, *utilities: Any) -> None:
-    """LMMF gives these utilities."""
-    found = certified(case.instance, "lmmf").tasks
-    assert list(found) == [F(v) for v in utilities], f"LMMF gives {', '.join(map(str, found))}"
-
-
-def toy(case: Case) -> None:
-    """Section I with epsilon = 1/10: both ways together fit once each, one way fits once and not twice."""
-    fair(case, 2)
-    single = Instance([case.instance.exact.demands[0][0]], case.instance.exact.capacities)
-    assert certified(single, "lmmf").tasks[0].__floor__() == 1
-
-
-def example_1(case: Case) -> None:
-    """The largest least utility is 3, as of (2, 3, 4) and (4, 3, 2), and LMMF gives it."""
-    fair(case, 3, 3)
-    assert min(certified(case.instance, "mmf").tasks) == 3
-    assert worth(case, 0, 2, 3, 4) == worth(case, 1, 4, 3, 2) == 3
-
-
-def example_2(case: Case) -> None:
-    """LMMF gives (1, 0, 0) and (0, 1, 1), and the largest least utility is 1."""
-    assert min(certified(case.instance, "mmf").tasks) == 1
-    assert certified(case.instance, "lmmf").bundles[:, 0].tolist() == [[1, 0, 0], [0, 1, 1]]
-
-
-def example_3(case: Case) -> None:
-    """LMMF gives 2/3 and 1/3 of the resource, worth 2/3 each; after the misreport of Proposition 6 user 2 has a half."""
-    fair(case, "2/3", "2/3")
-    assert certified(case.instance, "lmmf").bundles[:, 0, 0].tolist() == [F(2, 3), F(1, 3)]
-    assert certified(MISREPORT6.reported(case.instance), "lmmf").bundles[1, 0, 0] == F(1, 2)
-
-
-def rounds(case: Case) -> None:
-    """LMMF gives 1, 1 and 2 to the first three."""
-    assert list(certified(case.instance, "lmmf").tasks[:3]) == [1, 1, 2]
-
-
-def nb_example(case: Case) -> None:
-    """(4, 4) each: prices of 1 for the capacity of each resource prove that two tasks each are the Nash bargain."""
-    assert is_nash_bargain(case.instance, (F(0), F(2), F(0), F(2)), (F(1), F(1)))
-
-
-def endowment(case: Case) -> None:
-    """Half of everything is worth 1/2, and each user gets its resource under NB."""
-    assert [worth(case, n, "1/2", "1/2") for n in (0, 1)] == [F(1, 2)] * 2
-    assert is_nash_bargain(case.instance, (F(1), F(1)), (F(1), F(1)))
-
-
-def pivot_example(_: Case) -> None:
-    """Section IV-B: <Y> = (2, 3, 5, 7) for users 1 to 4, <Y'> = (1, 3, 5, 6) for users 4, 2, 3, 1."""
-    y, other = [2, 3, 5, 7], [6, 3, 5, 1]
-    assert pivots_of(y, other) == [0], "the pivot of Y"
-    assert pivots_of(other, y) == [3], "the pivot of Y'"
-    assert len(pivots_of([2, 2, 5, 7], other)) == 2, "pivots when the second coordinate is 2"
+    return lmmf(case).utilities(n, np.array([[[F(v) for v in bundle]]], dtype=object))[0]
 
 
 ENVY, PARETO = property_judge("envy-freeness"), property_judge("pareto")
@@ -287,6 +234,39 @@ cases: dict[str, Case] = {
 }
 
 
+EXAMPLES: dict[str, Callable[[Case], bool]] = {
+    # with epsilon = 1/10: both ways together fit once each, one way fits once and not twice
+    "Z.I.toy": lambda case: (
+        list(lmmf(case).tasks) == [2]
+        and lmmf(Case(case.instance.replace(demands=[case.instance.exact.demands[0][:1]]))).tasks[0].__floor__() == 1
+    ),
+    "Z.Ex1": lambda case: (
+        list(lmmf(case).tasks) == [3, 3]
+        and min(certified(case.instance, "mmf").tasks) == worth(case, 0, 2, 3, 4) == worth(case, 1, 4, 3, 2) == 3
+    ),
+    "Z.Ex2": lambda case: (
+        min(certified(case.instance, "mmf").tasks) == 1 and lmmf(case).bundles[:, 0].tolist() == [[1, 0, 0], [0, 1, 1]]
+    ),
+    # 2/3 and 1/3 of the resource are worth 2/3 each; after the misreport of Proposition 6 user 2 has a half
+    "Z.Ex3": lambda case: (
+        list(lmmf(case).tasks) == [F(2, 3)] * 2
+        and lmmf(case).bundles[:, 0, 0].tolist() == [F(2, 3), F(1, 3)]
+        and certified(MISREPORT6.reported(case.instance), "lmmf").bundles[1, 0, 0] == F(1, 2)
+    ),
+    "Z.III.rounds": lambda case: list(lmmf(case).tasks[:3]) == [1, 1, 2],
+    # prices of 1 for the capacity of each resource prove that two tasks each are the Nash bargain
+    "Z.III.nb": lambda case: is_nash_bargain(case.instance, (F(0), F(2), F(0), F(2)), (F(1), F(1))),
+    "Z.III.endowment": lambda case: (
+        [worth(case, n, "1/2", "1/2") for n in (0, 1)] == [F(1, 2)] * 2
+        and is_nash_bargain(case.instance, (F(1), F(1)), (F(1), F(1)))
+    ),
+    # <Y> = (2, 3, 5, 7) for users 1 to 4, <Y'> = (1, 3, 5, 6) for users 4, 2, 3, 1
+    "Z.D2": lambda _: (
+        [pivots_of([2, 3, 5, 7], [6, 3, 5, 1]), pivots_of([6, 3, 5, 1], [2, 3, 5, 7])] == [[0], [3]]
+        and len(pivots_of([2, 2, 5, 7], [6, 3, 5, 1])) == 2
+    ),
+}
+"""What is printed in examples."""
 POINTS = {
     "Z.C1": utilities.mixture_fits,
     "Z.L1": utilities.concave,
@@ -297,24 +277,17 @@ POINTS = {
 }
 
 trials: dict[str, Routes] = {
+    **{name: once(asserted(check)) for name, check in EXAMPLES.items()},
     **{name: once(of_two_points(check)) for name, check in POINTS.items()},
     "Z.MMF.pareto": Routes(utilities.wasteful_mmf, seen_by_script(utilities.wasteful_mmf, "Z.MMF.pareto")),
-    "Z.I.toy": once(asserted(toy)),
     "Z.Fig1": once(checked("Z.Fig1", lambda found: found["value"] - found["printed"] - F(1, 20))),
-    "Z.Ex1": once(asserted(example_1)),
-    "Z.Ex2": once(asserted(example_2)),
     "Z.III.lp": about_mechanism("lmmf", linear_programs),
-    "Z.III.rounds": once(asserted(rounds)),
     "Z.III.procedure.inside": about_mechanism("lmmf", inside_one_allocation),
-    "Z.III.endowment": once(asserted(endowment)),
-    "Z.III.nb": once(asserted(nb_example)),
     "Z.P1": few_rounds("lmmf"),
     "Z.P2": once(few_steps),
-    "Z.D2": once(asserted(pivot_example)),
     "Z.Cor1": about_mechanism("lmmf", partial(utilities.corollary_1, False)),
     "Z.Cor1.all": about_mechanism("lmmf", partial(utilities.corollary_1, True)),
     "Z.P3": about_mechanism("lmmf", as_printed),
-    "Z.Ex3": once(asserted(example_3)),
     "Z.P5.CEEI": once(bought_in_a_market),
     "Z.R.split": about_mechanism("nb", splits),
     "Z.P7.numbers": once(checked("Z.P7.numbers", lambda found: found["worth"] - F("0.835"))),
