@@ -136,17 +136,12 @@ def _violated(one: Evidence, size: Size) -> AxiomFinding:
     item, finding, case = one.statement, one.finding, one.finding.case
     if finding.status == Status.IN_FLOATS:
         return AxiomFinding(Level.IN_FLOATS, "violated in floating point", item.id, finding.answers)
-    if case is None or not _is_within(case, size):
+    sizes = () if case is None else (case.instance.N, case.instance.K, case.instance.R)
+    fits = all(a <= b for a, b in zip(sizes, size, strict=False))
+    if case is None or not (fits and DOMAIN.satisfied_by(replace(case, parameters={}, points=()))):
         return AxiomFinding(Level.UNKNOWN, "violated, but by no case of this kind and size", item.id)
     said = "" if finding.verdict is None else f": {finding.verdict.sentence}"
     return AxiomFinding(Level.VIOLATED, f"violated{said}", item.id, finding.answers, case)
-
-
-def _is_within(case: Case, size: Size) -> bool:
-    """Whether a case is of the domain and the size."""
-    own = case.instance
-    fits = all(a <= b for a, b in zip((own.N, own.K, own.R), size, strict=True))
-    return fits and DOMAIN.satisfied_by(replace(case, parameters={}, points=()))
 
 
 def _harmless(size: Size, axiom: str) -> set[str]:

@@ -284,7 +284,8 @@ def _cell(found: Sequence[Evidence]) -> Cell:
     first = min(violated, key=lambda one: (one.mark != VIOLATED, one.has_zeros, one.size))
     common = set.intersection(*(one.assumed for one in violated))
     holding = [one for one in found if one.violated is False and one.assumed - common]
-    holding = [one for one in holding if not any(_weaker(other, one) for other in holding)]
+    known = [(one, _strength(one)[0], one.assumed) for one in holding]  # not what another says as strongly under fewer conditions
+    holding = [one for one, strength, assumed in known if not any(s >= strength and a < assumed for _, s, a in known)]
     symbol = WITH_ZEROS if first.mark == VIOLATED and first.has_zeros else first.mark
     proved = first.mark == VIOLATED and any(one.mark in (HOLDS, BY_MACHINE) for one in holding)
     return _resting_on(first, BOTH if proved else symbol, holding)
@@ -293,11 +294,6 @@ def _cell(found: Sequence[Evidence]) -> Cell:
 def _strength(one: Evidence) -> tuple[int, int, int]:
     """By what is known, then by how little is assumed, and by trials where they say all."""
     return STRENGTH.index(one.mark), -len(one.assumed), one.finding.trials * (one.mark == TRIED)
-
-
-def _weaker(one: Evidence, other: Evidence) -> bool:
-    """Whether the first says as much under fewer conditions, or the same before the other."""
-    return one is not other and _strength(one)[0] >= _strength(other)[0] and one.assumed < other.assumed
 
 
 def _resting_on(item: Evidence, symbol: str, noted: Sequence[Evidence]) -> Cell:

@@ -238,8 +238,12 @@ def _define(name: str, value: Any, lines: dict[str, str]) -> None:
         _define_edited(name, value, lines)
     elif isinstance(value, Mechanism) and not is_own(type(value).__module__):
         lines[name] = f"{name} = {_known(name, value)}"
-    else:
-        _define_object(name, value, lines)
+    else:  # an object whose class, called without arguments, makes another such
+        kind = type(value)
+        if vars(value) or not is_own(kind.__module__):
+            raise _Unknown(name)
+        _define(kind.__name__, kind, lines)
+        lines[name] = f"{name} = {kind.__name__}()"
 
 
 def _define_text(name: str, value: Any, lines: dict[str, str]) -> None:
@@ -267,15 +271,6 @@ def _globals(scope: SymbolTable, top: bool = False) -> set[str]:
     """The names that a text takes from around it."""
     here = {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_referenced() and (top or symbol.is_global())}
     return here.union(*(_globals(inner) for inner in scope.get_children()))
-
-
-def _define_object(name: str, value: Any, lines: dict[str, str]) -> None:
-    """An object whose class, called without arguments, makes another such."""
-    kind = type(value)
-    if vars(value) or not is_own(kind.__module__):
-        raise _Unknown(name)
-    _define(kind.__name__, kind, lines)
-    lines[name] = f"{name} = {kind.__name__}()"
 
 
 def _define_edited(name: str, value: Edited, lines: dict[str, str]) -> None:

@@ -80,7 +80,11 @@ class CertificateSearch:
             found = self._closed(facts, known, implied, last=not needed)
             if found is not None:
                 return found
-        return self._divided(facts, set(needed))
+        if not needed:
+            return self._halved(facts)
+        chosen = min(sorted(needed), key=lambda k: (bool(self._implied(k, facts)), self._cases(facts, k)))
+        rest = {k: f for k, f in facts.items() if k != chosen}
+        return self._by_cases(("or", chosen), list(map(facts_of, facts[chosen][1])), rest, frozenset(needed) - {chosen})
 
     def _closed(self, facts: Mapping[Any, Fact], known: dict[Any, Fact], implied: dict[Any, Fact], last: bool) -> Tree | None:
         """A leaf of what is known and implied; where it is the last try, also of differences with a sign that has a leaf."""
@@ -160,13 +164,6 @@ class CertificateSearch:
         contrary, (k, _) = next(self.keys), name
         known = {one: f for one, f in facts.items() if f[0] != "or"} | {contrary: (">", plus({}, fact[1], -1))}
         return name, fact, contrary, self._by_cases(("or", k), list(map(facts_of, facts[k][1])), known, frozenset())
-
-    def _divided(self, facts: dict[Any, Fact], needed: set[Any]) -> Tree:
-        if not needed:
-            return self._halved(facts)
-        chosen = min(sorted(needed), key=lambda k: (bool(self._implied(k, facts)), self._cases(facts, k)))
-        rest = {k: f for k, f in facts.items() if k != chosen}
-        return self._by_cases(("or", chosen), list(map(facts_of, facts[chosen][1])), rest, frozenset(needed - {chosen}))
 
     def _halved(self, facts: dict[Any, Fact]) -> Tree:
         """By the sign of an unknown without one: the one of which there is a square, or that is in most products."""

@@ -106,9 +106,7 @@ class _Writer:
             return self.formula(parts[0] == parts[1], not holds)
         if z3.is_bool(parts[0]):
             return _any([_all([self.formula(parts[0], s), self.formula(parts[1], s == holds)]) for s in (True, False)])
-        return self._relation(*SIGNS[kind], plus(self.number(parts[0]), self.number(parts[1]), -1), holds)
-
-    def _relation(self, sign: str, factor: int, p: Mapping[Any, Any], holds: bool) -> Formula:
+        (sign, factor), p = SIGNS[kind], plus(self.number(parts[0]), self.number(parts[1]), -1)
         up, down = plus({}, p, factor), plus({}, p, -factor)
         if holds:
             return _fact(sign, up)

@@ -104,10 +104,7 @@ def _leaves(tree: Any, facts: list[Any]) -> Any:
 
 def _lemma(name: str, facts: Any) -> str:
     names = sorted({v.replace("~", "'") for _, p in facts for m in p for v in m})
-    claims = [f"{_coq_sum(p)} {sign} 0 -> " for sign, p in facts]
+    sums = [[" * ".join([f"({c})", *(v.replace("~", "'") for v in m)]) for m, c in p.items()] for _, p in facts]
+    claims = [f"{' + '.join(parts) or '0'} {sign} 0 -> " for parts, (sign, _) in zip(sums, facts, strict=True)]
     unknowns = f"forall {' '.join(names)} : R, " * bool(names)
     return f"Lemma {name} : {unknowns}{''.join(claims)}False.\nProof. intros; nra. Qed.\n"
-
-
-def _coq_sum(p: Mapping[Any, Any]) -> str:
-    return " + ".join(" * ".join([f"({c})", *(v.replace("~", "'") for v in m)]) for m, c in p.items()) or "0"

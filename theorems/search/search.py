@@ -71,10 +71,6 @@ class Limit:
         return cases >= self.cases or self.elapsed >= self.seconds
 
     @property
-    def overdue(self) -> bool:
-        return self.elapsed > (2 * self.seconds + PATIENCE if self.shrinking is None else self.shrinking)
-
-    @property
     def elapsed(self) -> float:
         return time.monotonic() - self.start
 
@@ -278,7 +274,7 @@ class Search:
 
     def _smaller_violation(self, draft: Draft, found: Violation) -> Violation | None:
         """The draft, made to satisfy the hypotheses, where it is a smaller confirmed violation."""
-        if self.limit.overdue:
+        if self.limit.elapsed > (2 * self.limit.seconds + PATIENCE if self.limit.shrinking is None else self.limit.shrinking):
             return None
         self.statement.hypotheses.impose(draft)
         if not measure(draft) < measure(found.draft):

@@ -20,7 +20,7 @@ from fairalloc.theorems.smt.game import GameFormulas, MeritFormulas
 from fairalloc.theorems.smt.leximin import LeximinFormulas, TaskFormulas, layers
 from fairalloc.theorems.smt.market import MarketFormulas
 from fairalloc.theorems.smt.patterns import InstancePattern, Size, patterns, report_patterns, subsets
-from fairalloc.theorems.smt.reals import Question, Term
+from fairalloc.theorems.smt.reals import Question, Term, total
 from fairalloc.theorems.smt.record import WITHOUT_FORMULAS
 from fairalloc.theorems.smt.requests import RequestFormulas
 from fairalloc.theorems.statement import Statement
@@ -147,7 +147,7 @@ def _game(violation: GameViolation, named: int, utility: str, h: Hypotheses, siz
         if h.server_bottleneck and not here:
             assumed["a dominant resource at each server"] = model.dominant_everywhere()
         if here:
-            assumed["dominant at server 1"] = model.server_dominant()
+            assumed["dominant at server 1"] = [model.w[n, 0, 0] == 1 for n in pattern.at(0)]
         same, data = model.same_demands()
         name = f"{pattern}, {'alpha finite' if utility else 'PS-DSF'}"
         yield _question(name, assumed, violation(model), lemmas=lemmas, refine=same, data=data, shape=pattern)
@@ -309,7 +309,7 @@ def _one_server(share: str, h: Hypotheses, size: Size) -> Questions:
     for model in _models(h, size, 1):
         assumed = _assumed(h, model, share)
         yield _question(model.pattern, assumed | {"bottlenecks": model.bottlenecks()}, model.raised())
-        yield from _answers(assumed, model, model.without_bottleneck())
+        yield from _answers(assumed, model, [z3.Not(model.bottlenecks()[0])])
 
 
 # ---- nb and njc ------------------------------------------------------------------------------------------------------
@@ -384,7 +384,10 @@ for _mechanism, _share in (("drf", "drfh"), ("drfh", "drfh"), ("tsf", "tsf")):
 BY_PROPERTY["tsf", "sharing-incentive"] = Kind(_task_sharing)
 
 BY_ID: dict[str, Kind] = {
-    "K.E58": _ps_dsf(GameFormulas.not_least_served, 1),
+    "K.E58": _ps_dsf(
+        lambda m: [z3.Or(*(z3.And(m.y[0, i] > 0, m.g[0, i] < m.g[n, i]) for i in m.pattern.servers[0] for n in m.pattern.at(i)))],
+        1,
+    ),
     "K.T4": _several(BEST, f"every g_i with a falling slope, so {ANY_ALPHA}"),
     "K.T5": Kind(_in_time, "every g_i with a falling slope, and any number of resources, for time is the one that counts"),
     "K.L1": _points(MeritFormulas.other_solutions),
@@ -411,18 +414,24 @@ BY_ID: dict[str, Kind] = {
     "Z.T1": _false_tasks(False),
     "Z.T1.GSP": _false_tasks(True),
     "Z.T2": _tasks(TaskFormulas.envy),
-    "D.S3.small": _complaints(RequestFormulas.modest_cut, 1),
-    "D.S3.no-scarcity": _complaints(RequestFormulas.cut_without_scarcity, 1),
+    "D.S3.small": _complaints(lambda m: [*m.modest(), m.x[0] < 1], 1),
+    "D.S3.no-scarcity": _complaints(lambda m: [*m.feasible([z3.RealVal(1)] * len(m.e)), m.x[0] < 1], 1),
     "D.S3.cut-back": _complaints(RequestFormulas.wrongly_cut, 1),
-    "D.S4.only-bottleneck": _complaints(RequestFormulas.other_bottleneck, 1, common=True),
-    "D.S4.same-dominant.true": _complaints(RequestFormulas.unlike_entitlement, 1, common=True),
+    "D.S4.only-bottleneck": _complaints(
+        lambda m: [z3.Or(*(z3.And(m.load(j, m.x) == 1, m.request(0, j) < m.request(0, 0)) for j in m.resources))], 1, common=True
+    ),
+    "D.S4.same-dominant.true": _complaints(
+        lambda m: [*(m.request(i, 0) >= m.e[i] for i in m.users), m.x[0] * m.request(0, 0) != m.e[0]], 1, common=True
+    ),
     "D.S5.dummies": _systems(RequestFormulas.dummies, 0, 0),
-    "D.S5.1.ignored": _systems(RequestFormulas.ignored, 0, 1),
-    "D.S5.1.dominated": _systems(RequestFormulas.left_out, 0, 1),
+    "D.S5.1.ignored": _systems(
+        lambda m: ([total(m.request(i, 0) for i in m.users) < 1], [m.fair(m.x, without=0)[0] != m.fair(m.x)[0]]), 0, 1
+    ),
+    "D.S5.1.dominated": _systems(lambda m: ([*m.fair(m.x, without=0), m.load(0, m.x) <= 1], [z3.Not(*m.fair(m.x))]), 0, 1),
     "D.S5.1.satisfied": _systems(RequestFormulas.removed, 1, 0),
-    "D.S5.1.room": _complaints(RequestFormulas.no_room, 2),
-    "D.S5.2.boundary": _complaints(RequestFormulas.inside, 0),
-    "D.S5.3.unique": _complaints(RequestFormulas.another, 1, users=2),
+    "D.S5.1.room": _complaints(lambda m: [*m.modest(), z3.Or(*(1 - m.r[0, j] < m.e[1] for j in m.pattern.demanded[0]))], 2),
+    "D.S5.2.boundary": _complaints(lambda m: [*(m.load(j, m.x) < 1 for j in m.resources), *(v < 1 for v in m.x)], 0),
+    "D.S5.3.unique": _complaints(lambda m: [*m.fair(m.fractions("y")), m.fractions("y")[0] != m.x[0]], 1, users=2),
 }
 """Statements whose property has no name, or whose parameters are not those of BY_PROPERTY."""
 

@@ -144,10 +144,6 @@ class GameFormulas:
         own = [bottleneck(self.need, self.room, share, self.y, (0, i), 0, *FORMULAS) for i in self.pattern.servers[0]]
         return [z3.Not(z3.And(*own))]
 
-    def server_dominant(self) -> list[Term]:
-        """Everybody who may use server 1 dominantly requests resource 1 there (K 3.3)."""
-        return [self.w[n, 0, 0] == 1 for n in self.pattern.at(0)]
-
     def dominant_everywhere(self) -> list[Term]:
         """Each server has a resource that everybody who may use it dominantly requests there (K 3.3)."""
         common = {i: set.intersection(*(set(self.pattern.demanded[n]) for n in own)) for i, own in self.at.items()}
@@ -177,11 +173,6 @@ class GameFormulas:
 
     def _amounts(self) -> tuple[list[Term], list[Term]]:
         return [real(f"C{i}") for i in self.servers], [real(f"D{n}") for n in self.pattern.users]
-
-    def not_least_served(self) -> list[Term]:
-        """User 1 has tasks on a server where somebody has a smaller share: g_1i < g_mi."""
-        others = [(i, m) for i in self.pattern.servers[0] for m in self.pattern.at(i)]
-        return [z3.Or(*(z3.And(self.y[0, i] > 0, self.g[0, i] < self.g[m, i]) for i, m in others))]
 
 
 # ---- Problem 3 -------------------------------------------------------------------------------------------------------

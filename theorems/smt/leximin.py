@@ -239,9 +239,6 @@ class LeximinFormulas:
         """User 1 has another share than user 2 (W (6))."""
         return [self.tasks[0] != self.tasks[1]]
 
-    def without_bottleneck(self) -> list[Term]:
-        return [z3.Not(self.bottlenecks()[0])]
-
     def raised(self) -> list[Term]:
         """Another allocation raises x_1 and lowers no x_m <= x_1, against K Def 1."""
         better, tasks = self._another()

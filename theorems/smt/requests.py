@@ -64,16 +64,9 @@ class RequestFormulas:
 
     # ---- what would refute a claim
 
-    def modest_cut(self) -> list[Term]:
-        """User 1 requests less than its entitlement of everything and does not get all (D 3)."""
-        return [*self._modest(), self.x[0] < 1]
-
-    def _modest(self) -> list[Term]:
+    def modest(self) -> list[Term]:
+        """User 1 requests less than its entitlement of everything."""
         return [self.r[0, j] < self.e[0] for j in self.pattern.demanded[0]]
-
-    def cut_without_scarcity(self) -> list[Term]:
-        """All requests fit, and user 1 does not get all (D 3)."""
-        return [*self.feasible([z3.RealVal(1)] * len(self.e)), self.x[0] < 1]
 
     def wrongly_cut(self) -> list[Term]:
         """One resource is full, and user 1, who requests at most its entitlement of it, does not get all (D 3)."""
@@ -99,44 +92,14 @@ class RequestFormulas:
         fits = [s * self.r[0, j] <= self.x[1] * self.request(1, j) for j in self.pattern.demanded[0]]
         return [*(v == self.e[0] for v in self.e[1:]), s > self.x[0], s <= 1, *fits]
 
-    def inside(self) -> list[Term]:
-        """Nothing is full and nobody has all (D 5.2)."""
-        return [*(self.load(j, self.x) < 1 for j in self.resources), *(v < 1 for v in self.x)]
-
-    def another(self) -> list[Term]:
-        """There is another answer (D 5.3, of two users)."""
-        y = self.fractions("y")
-        return [*self.fair(y), y[0] != self.x[0]]
-
-    def no_room(self) -> list[Term]:
-        """User 1 requests less than its entitlement of everything, and leaves less of something than user 2's (D 5.1)."""
-        return [*self._modest(), z3.Or(*(1 - self.r[0, j] < self.e[1] for j in self.pattern.demanded[0]))]
-
-    def unlike_entitlement(self) -> list[Term]:
-        """Of the resource that is dominant for all everybody requests at least e_i, and user 1 gets not just e_i of it (D 4)."""
-        return [*(self.request(i, 0) >= self.e[i] for i in self.users), self.x[0] * self.request(0, 0) != self.e[0]]
-
-    def other_bottleneck(self) -> list[Term]:
-        """A resource is full that is not dominant for user 1 (D 4)."""
-        return [z3.Or(*(z3.And(self.load(j, self.x) == 1, self.request(0, j) < self.request(0, 0)) for j in self.resources))]
-
     # ---- smaller systems (D 5.1) and dummy resources (D 5): assumed of x, and what would refute the claim
-
-    def ignored(self) -> tuple[list[Term], list[Term]]:
-        """Requests of resource 1 add up to less than 1, and x solves one of the systems with and without it only."""
-        slack = total(self.request(i, 0) for i in self.users) < 1
-        return [slack], [self.fair(self.x, without=0)[0] != self.fair(self.x)[0]]
-
-    def left_out(self) -> tuple[list[Term], list[Term]]:
-        """The load of resource 1 is at most 1 at x, as where it is dominated; x solves the system without it only."""
-        return [*self.fair(self.x, without=0), self.load(0, self.x) <= 1], [z3.Not(*self.fair(self.x))]
 
     def removed(self) -> tuple[list[Term], list[Term]]:
         """User 1 is modest and has all; the others solve their system with e_k / (1 - e_1) and r_kj / (1 - r_1j); not all do."""
         others = self.users[1:]
         load = {j: total(self.x[k] * self.request(k, j) for k in others) for j in self.resources}
         room = {j: 1 - self.request(0, j) for j in self.resources}
-        assumed = [*self._modest(), self.x[0] == 1, *(z3.And(self.x[k] >= 0, self.x[k] <= 1) for k in others)]
+        assumed = [*self.modest(), self.x[0] == 1, *(z3.And(self.x[k] >= 0, self.x[k] <= 1) for k in others)]
         assumed += [load[j] <= room[j] for j in self.resources]
         for k in others:
             own = self.pattern.demanded[k]

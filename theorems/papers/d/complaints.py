@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.solution_sets.njc_answers import polytopes
@@ -31,10 +31,6 @@ class Found(NamedTuple):
     margin: Any
     sentence: str
     points: Mapping[str, Any] = {}
-
-
-AllocationMargin: TypeAlias = Callable[[Requests, Rationals], tuple[Any, str] | None]
-"""The margin of a claim at one allocation, and what is so there; None = its hypothesis does not hold there."""
 
 
 def data(case: Case) -> Requests:
@@ -101,8 +97,8 @@ def of_data(judge: Callable[[Case, Requests], Found], held: str = "", broken: st
     return once(decide)
 
 
-def for_every(gap: AllocationMargin, convex: bool = False) -> Routes:
-    """The largest margin of a claim over the corners of all NJC allocations."""
+def for_every(gap: Callable[[Requests, Rationals], tuple[Any, str] | None], convex: bool = False) -> Routes:
+    """The largest margin of a claim over the corners of all NJC allocations; None = its hypothesis does not hold at one."""
 
     def worst(_: Case, d: Requests) -> Found:
         found = [(*made, x) for x in all_fair(d) if (made := gap(d, x)) is not None]

@@ -134,26 +134,17 @@ def all_used(case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "all capacities used", 1 - least, f"{float(least):.6g} of a capacity is used")
 
 
-def multipliers(case: Case) -> Verdict:
-    """K (23) to (25) at a server have multipliers iff no vertex gains by (16)."""
-    return _at_servers(case, _is_best)
-
-
-def solved_for_nu(case: Case) -> Verdict:
-    """K (23) to (25) at a server have multipliers iff (28) and (29) have prices."""
-    return _at_servers(case, lambda case, here, worth: _solved(case, here, worth, nu=False))
-
-
-def _at_servers(case: Case, other: Callable[[Case, Sequence[int], Row], bool]) -> Verdict:
+def at_servers(other: Callable[[Case, Sequence[int], Row], bool], case: Case) -> Verdict:
+    """K (23) to (25) at a server have multipliers iff the other is so."""
     need = [first for first, _ in worths(case.instance, case.points[0], alphas(case))]
     each = [(here, [need[a] / max(need[b] for b in here) for a in here]) for here in arcs_of_servers(case.instance)]
-    fault = any(_solved(case, here, worth, nu=True) != other(case, here, worth) for here, worth in each)
+    fault = any(solved_by_prices(case, here, worth, nu=True) != other(case, here, worth) for here, worth in each)
     method = "LP, basis computed in rationals"
     return yes_or_no("equivalence", not fault, f"{len(each)} servers were compared", method)
 
 
-def _solved(case: Case, here: Sequence[int], worth: Row, nu: bool) -> bool:
-    """Whether some prices of full resources, with nu of who is not served where `nu`, solve (25), or (29), of this server."""
+def solved_by_prices(case: Case, here: Sequence[int], worth: Row, nu: bool) -> bool:
+    """Whether some prices of full resources, with nu of who is not served where `nu`, solve (25), or (28) and (29)."""
     arcs, x = exact_arcs(case.instance), case.points[0]
     loads, part = arcs.loads(x), [dict(arcs.load[a]) for a in here]
     full = sorted({row for load in part for row in load if loads[row] == 1})
@@ -170,7 +161,7 @@ def _solved(case: Case, here: Sequence[int], worth: Row, nu: bool) -> bool:
     return bool(optimum(cost, matrix, sides) == 0)
 
 
-def _is_best(case: Case, here: Sequence[int], worth: Row) -> bool:
+def is_best(case: Case, here: Sequence[int], worth: Row) -> bool:
     """Whether no vertex of the server gains by (16)."""
     best = max(dot(worth, aim) for aim in vertices(case.instance, here))
     return bool(best <= dot(worth, [case.points[0][a] for a in here]))
@@ -183,13 +174,15 @@ def pairs(case: Case) -> list[tuple[Fraction, Fraction]]:
     return list(dict.fromkeys(found))
 
 
-def _is_solved(a: Fraction, b: Fraction) -> bool:
+def _issolved_by_prices(a: Fraction, b: Fraction) -> bool:
     return a >= 0 and b >= 0 and a * b == 0
 
 
 def complementary_function(case: Case) -> Verdict:
     """Psi of (36) is 0 iff a, b >= 0 and a b = 0; in square roots of rationals."""
-    wrong = [(a, b) for a, b in pairs(case) if ((Surd.of(1, a * a + b * b) - Surd.of(a + b)).sign() == 0) != _is_solved(a, b)]
+    wrong = [
+        (a, b) for a, b in pairs(case) if ((Surd.of(1, a * a + b * b) - Surd.of(a + b)).sign() == 0) != _issolved_by_prices(a, b)
+    ]
     return yes_or_no("complementary", not wrong, f"psi is wrong at {wrong[:1]}", METHOD)
 
 
@@ -198,7 +191,7 @@ def signs(case: Case) -> Verdict:
     wrong = []
     for a, b in pairs(case):
         first, second = psi_slope(a, b).sign(), psi_slope(b, a).sign()
-        wrong += [(a, b)] if first * second < 0 or (first == second == 0) != _is_solved(a, b) else []
+        wrong += [(a, b)] if first * second < 0 or (first == second == 0) != _issolved_by_prices(a, b) else []
     return yes_or_no("signs", not wrong, f"the derivatives are wrong at {wrong[:1]}", METHOD)
 
 
