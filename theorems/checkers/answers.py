@@ -55,7 +55,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Answer, Judge, Undecided, certified_allocation
+from fairalloc.theorems.checkers.trials import Answer, Judge, Undecided, certified_allocation, misreport_of, only_where
 
 CONVEX = ("envy-freeness", "sharing-incentive", "strong-sharing-incentive", "total-envy-freeness")
 FACES = ("pareto",)
@@ -141,8 +141,7 @@ def _ranges(case: Case, first: Allocation) -> Sequence[tuple[Any, Any]]:
     costs = [[Fraction(sign * (n == m)) for m in arcs.user.tolist()] for n in range(N) for sign in (-1, 1)]
     ends = [maximum_over_optima(cost, MECHANISMS[first.mechanism], first) for cost in costs]
     values = [end.value for end in ends if end is not None]
-    if len(values) < 2 * N:
-        raise NotApplicable("a linear program was not solved")
+    only_where(len(values) >= 2 * N, "a linear program was not solved")
     return [(-least, most) for least, most in zip(values[::2], values[1::2], strict=True)]
 
 
@@ -248,10 +247,8 @@ CHOSEN = (*UNLISTED, "njc", "ps-dsf", "ps-dsf-tdm")
 
 def gaining_for_every_choice(case: Case, answer: Answer, name: str = "strategyproofness") -> Verdict:
     """Every member of the coalition gains, whatever answers to the truth and to the reports are chosen."""
-    if case.misreport is None:
-        raise NotApplicable("nobody misreports")
-    honest, reported = answer(case.instance), answer(case.reported)
-    found = replace(misreporting(case.instance, case.misreport, lambda _: reported, honest=honest), property=name)
+    users, honest, reported = misreport_of(case).users, answer(case.instance), answer(case.reported)
+    found = replace(misreporting(case.instance, misreport_of(case), lambda _: reported, honest=honest), property=name)
     if found.holds is not False:
         return replace(found, answers=FOR_SOME)
     if honest.x_exact is None or reported.x_exact is None:  # exact answers are asked next
@@ -259,7 +256,7 @@ def gaining_for_every_choice(case: Case, answer: Answer, name: str = "strategypr
     if not all(one.single_variant and not one.demands_on for one in (case.instance, case.reported)):
         return replace(found, answers=for_the_answer_of(honest.method))
     truth, alone = case.instance, Holdings(honest, True).alone
-    hard = {n: (_extreme(reported, truth, n, -1) - _extreme(honest, truth, n, 1)) / alone[n] for n in case.misreport.users}
+    hard = {n: (_extreme(reported, truth, n, -1) - _extreme(honest, truth, n, 1)) / alone[n] for n in users}
     n = min(hard, key=lambda one: hard[one])
     if hard[n] > 0:
         gain = f"{hard[n] * alone[n]} tasks more in its worst allocation than in its best before"

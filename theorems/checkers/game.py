@@ -53,6 +53,7 @@ from fairalloc.theorems.checkers.trials import (
     exact_verdict,
     holdings_of,
     maximum_worth,
+    only_where,
     proof_of,
     proved_by,
     rational_allocation,
@@ -129,8 +130,7 @@ def limit_rate(case: Case, answer: Answer) -> Verdict:
     if "A" in case.parameters and any(A[i] < float(z) for i, z in zip(h.instance.arcs.server, shares(h), strict=True)):
         raise NotApplicable("a share is larger than A (K Corollary 3)")
     large = [(i, alphas[i]) for i in range(h.instance.K) if alphas[i] >= 10]
-    if not large:
-        raise NotApplicable("no server has a large alpha")
+    only_where(large, "no server has a large alpha")
     game = Game(h.instance, np.inf)
     rate = np.log(h.instance.R * (1 + max(map(truediv, B, A))) / float(game.w[game.w > 0].min()))
     over, i = max((_gap(h, i) - rate / alpha, i) for i, alpha in large)

@@ -23,6 +23,7 @@ from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
 from fairalloc.analysis.holdings import Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE, check
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES
 from fairalloc.analysis.properties.strategyproofness import leaving, misreporting
 from fairalloc.analysis.verdict import Verdict, undecided
@@ -70,6 +71,19 @@ def yes_or_no(name: str, holds: bool, sentence: str, method: str = RATIONAL) -> 
 
 SAFETY = 10.0
 """A margin decides if it is this many times what tasks can be off: it depends on the tasks of two users, scaled by weights."""
+
+
+def only_where(holds: object, reason: str) -> None:
+    """NotApplicable where a case does not have what a claim is about."""
+    if not holds:
+        raise NotApplicable(reason)
+
+
+def misreport_of(case: Case) -> Misreport:
+    """NotApplicable where there is none."""
+    if case.misreport is None:
+        raise NotApplicable("nobody misreports")
+    return case.misreport
 
 
 class Undecided(Exception):  # noqa: N818 (a finding, not an error)
@@ -168,9 +182,7 @@ def property_judge(property: str | Mechanism) -> Callable[[Case, Answer], Verdic
         if property == "population-monotonicity":
             return leaving(case.instance, answer)
         if property in MECHANISM_PROPERTIES:
-            if case.misreport is None:
-                raise NotApplicable("nobody misreports")
-            return replace(misreporting(case.instance, case.misreport, answer), property=str(property))
+            return replace(misreporting(case.instance, misreport_of(case), answer), property=str(property))
         allocation = answer(case.reported)
         verdict = check(allocation, property)
         if verdict.holds is None:
@@ -312,11 +324,10 @@ def max_min_fair(case: Case, answer: Answer) -> Verdict:
 
 def strict_misreporting(case: Case, answer: Answer) -> Verdict:
     """Of the users who misreport together, somebody loses where somebody gains: the strong form of group strategyproofness."""
-    if case.misreport is None:
-        raise NotApplicable("nobody misreports")
-    users, own = list(case.misreport.users), case.instance.exact.demands
-    told = zip(users, case.misreport.demands, case.misreport.eligible, strict=True)
-    if any(places is None and (rows is None or {*rows} == {*own[n]}) for n, rows, places in told):
+    told = misreport_of(case)
+    users, own = list(told.users), case.instance.exact.demands
+    each = zip(users, told.demands, told.eligible, strict=True)
+    if any(places is None and (rows is None or {*rows} == {*own[n]}) for n, rows, places in each):
         raise NotApplicable("a member of the coalition reports the truth")
     h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
     after = [h.utilities(n, reported.bundles[n : n + 1])[0] for n in users]
@@ -373,8 +384,7 @@ def monopoly(instance: Instance, n: int, i: int) -> Fraction:
 
     NotApplicable where users have several demand vectors, or other ones on some server.
     """
-    if instance.exact.demands_on or not instance.single_variant:
-        raise NotApplicable("gamma is computed for one demand vector a user")
+    only_where(instance.single_variant and not instance.exact.demands_on, "gamma is computed for one demand vector a user")
     gamma: Fraction = int(instance.counts[i]) * alone(instance.exact.demands[n][0], instance.exact.capacities[i])
     return gamma
 

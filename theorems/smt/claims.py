@@ -251,8 +251,8 @@ def _answers(assumed: Assumptions, model: LeximinFormulas, violation: Violation,
 
 def _assumed(h: Hypotheses, model: LeximinFormulas, share: str) -> Assumptions:
     assumed = model.data() | {"shares": model.shares(share), "feasible": model.feasible()}
-    assumed |= {"equal weights": model.equal_weights()} if h.equal_weights else {}
-    return assumed | ({"identical servers": model.identical_servers()} if h.identical_servers else {})
+    assumed |= {"equal weights": [phi == model.phi[0] for phi in model.phi[1:]]} if h.equal_weights else {}
+    return assumed | ({"identical servers": [v == model.c[0, r] for (_, r), v in model.c.items()]} if h.identical_servers else {})
 
 
 def _pareto(share: str, h: Hypotheses, size: Size) -> Questions:

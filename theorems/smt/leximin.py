@@ -83,16 +83,10 @@ class LeximinFormulas:
         numbers = {("d", *key): v for key, v in self.a.items()} | {("c", *key): v for key, v in self.c.items()}
         return numbers | {("phi", n, 0): phi for n, phi in enumerate(self.phi)}
 
-    def equal_weights(self) -> list[Term]:
-        return [phi == self.phi[0] for phi in self.phi[1:]]
-
-    def identical_servers(self) -> list[Term]:
-        return [v == self.c[0, r] for (_, r), v in self.c.items()]
-
     def shares(self, kind: str) -> list[Term]:
         """sigma_n = phi_n for all users, for "drfh" or "tsf"."""
         if kind == "tsf":
-            return self._task_shares()
+            return [formula for n in self.pattern.users for formula in self._task_share(n)]
         asked = {r for _, r in self.a}
         formulas = [total(self.c[i, r] for i in self.servers) == 1 for r in asked]
         for n in self.pattern.users:
@@ -100,23 +94,15 @@ class LeximinFormulas:
             formulas += [z3.And(*(v <= self.phi[n] for v in own)), z3.Or(*(v == self.phi[n] for v in own))]
         return formulas
 
-    def _alone(self, n: int) -> list[Term]:
-        """m_n, for each server."""
-        return [real(f"m{self.tag if n < self.liars else ''}{n, i}") for i in self.servers]
-
-    def _task_shares(self) -> list[Term]:
-        formulas = []
-        for n in self.pattern.users:
-            alone = self._alone(n)
-            formulas.append(self.phi[n] * total(alone) == 1)
-            for i, m in enumerate(alone):
-                bounds = [(m * self.a[n, r], self.c[i, r]) for r in self.pattern.demanded[n]]
-                formulas += [
-                    m >= 0,
-                    *(least <= most for least, most in bounds),
-                    z3.Or(*(least == most for least, most in bounds)),
-                ]
-        return formulas
+    def _task_share(self, n: int) -> Iterator[Term]:
+        """With m_n, for each server."""
+        alone = [real(f"m{self.tag if n < self.liars else ''}{n, i}") for i in self.servers]
+        yield self.phi[n] * total(alone) == 1
+        for i, m in enumerate(alone):
+            bounds = [(m * self.a[n, r], self.c[i, r]) for r in self.pattern.demanded[n]]
+            yield m >= 0
+            yield from (least <= most for least, most in bounds)
+            yield z3.Or(*(least == most for least, most in bounds))
 
     # ---- the definition
 

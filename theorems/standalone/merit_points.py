@@ -3,9 +3,9 @@
 from fractions import Fraction
 from typing import Any
 
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import only_where
 from fairalloc.theorems.papers.k.directions import numbers
 from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint, alphas, totals
 from fairalloc.theorems.standalone.certificates import given
@@ -104,8 +104,7 @@ def price_where_there_is_room(problem: Any, alpha: int, tasks: Any, prices: Any)
 def make_normal_cone(case: Case) -> dict[str, Any]:
     """The data of a point of PS-MFA, and for each server factors of d_r of its full resources that add up to -grad_x."""
     data, R = given(case), case.instance.R
-    if "prices" not in data:
-        raise NotApplicable("the case has no prices of its own")
+    only_where("prices" in data, "the case has no prices of its own")
     (tasks,), problem, powers = data["points"], data["problem"], alphas(case)
     prices = [list(data["prices"][i * R : (i + 1) * R]) for i in range(case.instance.K)]
     by_x, _ = merit_gradient(problem, powers, tasks, prices)

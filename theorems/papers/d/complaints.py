@@ -20,7 +20,7 @@ from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Answer, Routes, about_mechanism, once
+from fairalloc.theorems.checkers.trials import Answer, Routes, about_mechanism, misreport_of, once, only_where
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -37,8 +37,7 @@ def data(case: Case) -> Requests:
     """D's data of a case."""
     d = requests(NoJustifiedComplaints().domain(case.instance))
     count = len(d.parts) - case.parameters.get("unentitled", 0)
-    if count < 1:
-        raise NotApplicable("somebody must be entitled to something")
+    only_where(count >= 1, "somebody must be entitled to something")
     total = sum(d.entitlement[:count])
     entitled = tuple(e / total for e in d.entitlement[:count])
     return d if count == len(d.parts) else replace(d, entitlement=entitled + (ZERO,) * (len(d.parts) - count))
@@ -102,8 +101,7 @@ def for_every(gap: Callable[[Requests, Rationals], tuple[Any, str] | None], conv
 
     def worst(_: Case, d: Requests) -> Found:
         found = [(*made, x) for x in all_fair(d) if (made := gap(d, x)) is not None]
-        if not found:
-            raise NotApplicable("the hypothesis of the claim holds at none of these allocations")
+        only_where(found, "the hypothesis of the claim holds at none of these allocations")
         margin, words, x = max(found, key=lambda made: made[0])
         return Found(margin, f"at x = {brackets(x)} {words}", {"x": x})
 
@@ -153,8 +151,7 @@ def exact_entitlement(d: Requests, x: Rationals) -> tuple[Any, str]:
 
 def envy(d: Requests, x: Sequence[Any]) -> tuple[Any, str]:
     """Nobody could have more of its request with what another holds (D 4)."""
-    if len(x) < 2:
-        raise NotApplicable("envy needs two users")
+    only_where(len(x) >= 2, "envy needs two users")
     gap, n, m = max((preferred(d, x, n, m) - x[n], n, m) for n, m in permutations(range(len(x)), 2))
     return gap, f"user {n + 1} could have {x[n] + gap} of its request with what user {m + 1} holds"
 
@@ -285,9 +282,7 @@ def misreporting(best: bool, case: Case, d: Requests) -> Found:
 
     Or, with `best`, no misreport makes the best one worse for it than the worst one was, which D 4 denies.
     """
-    if case.misreport is None:
-        raise NotApplicable("nobody misreports")
-    (n,) = case.misreport.users
+    (n,) = misreport_of(case).users
     reported = requests(NoJustifiedComplaints().domain(case.reported))
     before, after = [x[n] for x in all_fair(d)], [useful_part(d.parts[n], reported.parts[n], x[n]) for x in all_fair(reported)]
     gap = min(before) - max(after) if best else min(after) - max(before)
@@ -319,8 +314,7 @@ def envy_by_imitation(_: Case, d: Requests) -> Found:
             got = useful_part(d.parts[n], copied.parts[n], after[n])
             words = f"at x = {brackets(x)} user {n + 1} envies user {m + 1}, and with its request it may get {got}"
             found.append(Found(gap if got <= x[n] else -1, words, {"x": x, "after": after, "user": n, "envied": m}))
-    if not found:
-        raise NotApplicable("nobody envies anybody")
+    only_where(found, "nobody envies anybody")
     return max(found, key=lambda made: made.margin)
 
 

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.njc import Requests
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import optimum
+from fairalloc.theorems.checkers.trials import only_where, optimum
 from fairalloc.theorems.papers.d.complaints import (
     ONE,
     ZERO,
@@ -50,8 +49,7 @@ def satisfied_removed(_: Case, d: Requests) -> Found:
 
 def _solve_original(d: Requests, found: Sequence[Rationals]) -> Found:
     """Whether solutions of smaller problems are solutions."""
-    if not found:
-        raise NotApplicable("nothing can be left out")
+    only_where(found, "nothing can be left out")
     gap, x = max((complaint(d, x), x) for x in found)
     return Found(gap or -1, f"x = {brackets(x)} is a solution of the smaller problem only")
 
@@ -100,8 +98,7 @@ def reduced(d: Requests, i: int) -> Requests:
 
 def _below_entitlement(d: Requests) -> list[int]:
     found = [i for i, _, part, e in users(d, d.unit) if max(part.values()) < e]
-    if not found or len(d.parts) == 1:
-        raise NotApplicable("nobody asks for less than its entitlement, or there is nobody else")
+    only_where(found and len(d.parts) > 1, "nobody asks for less than its entitlement, or there is nobody else")
     return found
 
 
@@ -151,8 +148,7 @@ def _slopes(d: Requests) -> list[Fraction]:
 
 
 def _two(d: Requests) -> None:
-    if len(d.parts) != 2:
-        raise NotApplicable("the claim is about two users")
+    only_where(len(d.parts) == 2, "the claim is about two users")
 
 
 PARTS = (Fraction(1, 2), Fraction(1, 8), Fraction(1, 1024))

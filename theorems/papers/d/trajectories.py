@@ -19,14 +19,13 @@ import numpy as np
 
 from fairalloc.analysis.verdict import Verdict, undecided
 from fairalloc.formulations.njc import Requests
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, solved
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Routes, once
+from fairalloc.theorems.checkers.trials import Routes, once, only_where
 from fairalloc.theorems.papers.d.complaints import (
     ZERO,
     Found,
@@ -102,8 +101,7 @@ def through(d: Requests, x: Rationals) -> TrajectoryPoint:
 def inside(case: Case, k: int = 0) -> TrajectoryPoint:
     """The k-th point of the case, halved so that it is inside; NotApplicable where a user has nothing: e_i = 0 in (7)."""
     x = tuple(v / 2 for v in point_of_case(case, k))
-    if not min(x) > 0:
-        raise NotApplicable("the claim is about points with x > 0")
+    only_where(min(x) > 0, "the claim is about points with x > 0")
     return through(data(case), x)
 
 
@@ -179,8 +177,7 @@ def unique_velocity(_: Requests, at: TrajectoryPoint) -> tuple[Any, str]:
 def starts_at_zero(case: Case, d: Requests) -> Found:
     """f(x) = 0 only at x = 0 (D Remark 4)."""
     x = point_of_case(case)
-    if min(slack(d, x)) == 0:
-        raise NotApplicable("f is infinite there")
+    only_where(min(slack(d, x)) != 0, "f is infinite there")
     return Found(-1 if (min(slack(d, x)) == 1) == (max(x) == 0) else 1, f"f is 0 at x = {brackets(x)}")
 
 
@@ -260,8 +257,7 @@ def vanishing_numerators(_: Case, d: Requests) -> Found:
     """At the limit x_i r_ij = e_i for every bottleneck j, as the proof of D Lemma 3 says."""
     x, *more = all_fair(d)
     gaps = [(abs(v * part.get(j, ZERO) - e), i + 1, j + 1) for j in full(d, x) for i, v, part, e in users(d, x)]
-    if more or not gaps:
-        raise NotApplicable("the claim is tried where the only NJC allocation must be the limit and has a bottleneck")
+    only_where(gaps and not more, "the claim is tried where the only NJC allocation must be the limit and has a bottleneck")
     gap, i, j = max(gaps)
     return Found(
         gap, f"the limit is x = {brackets(x)}, and the numerator for user {i} and its full resource {j} tends to {gap}, not 0"

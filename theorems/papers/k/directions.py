@@ -25,10 +25,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import solved
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import only_where
 from fairalloc.theorems.standalone.merit import dot, slopes
 
 F = Fraction
@@ -136,8 +136,6 @@ def numbers(case: Case) -> tuple[int, Fraction, Fraction, Fraction]:
     instance, start = case.instance, set(case.points[0])
     alone = len(instance.arcs) == instance.N == instance.K and instance.R == 1
     ones = {v for v, *_ in instance.exact.capacities} | {d[0][0] for d in instance.exact.demands} | {*instance.exact.weights}
-    if not alone or ones != {F(1)}:
-        raise NotApplicable("not every user has a server of capacity 1 to itself")
-    if len(start) > 1 or not all(0 < x < 1 for x in start):
-        raise NotApplicable("the users do not start alike between 0 and 1")
+    only_where(alone and ones == {F(1)}, "not every user has a server of capacity 1 to itself")
+    only_where(len(start) == 1 and all(0 < x < 1 for x in start), "the users do not start alike between 0 and 1")
     return int(case.parameters["alpha"]), start.pop(), F(case.parameters["first"]), F(case.parameters["shrink"])

@@ -28,12 +28,20 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.game import arcs_of_servers, vertices
-from fairalloc.theorems.checkers.trials import Answer, exact_verdict, holdings_of, optimum, others_changed, verdict_of, yes_or_no
+from fairalloc.theorems.checkers.trials import (
+    Answer,
+    exact_verdict,
+    holdings_of,
+    only_where,
+    optimum,
+    others_changed,
+    verdict_of,
+    yes_or_no,
+)
 from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint, Surd, alphas, psi_slope, totals, worths
 from fairalloc.theorems.standalone.merit import dot
 
@@ -117,8 +125,7 @@ def _kept(shares: Any, epsilon: F) -> Verdict:
         for phi, part in shares
         if phi and min(phi) > 0
     ]
-    if not margins:
-        raise NotApplicable("at no server everybody with tasks uses what has a price")
+    only_where(margins, "at no server everybody with tasks uses what has a price")
     words = f"a user has {float(max(margins)):.3g} of the server less than 1 - epsilon times its part"
     return exact_verdict("sharing", max(margins), words)
 

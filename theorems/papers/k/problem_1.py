@@ -40,7 +40,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import exact_levels, unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.game import arcs_of_servers, fitted, gain_left, rational, vertices
-from fairalloc.theorems.checkers.trials import certified, exact_verdict, is_nash_bargain, yes_or_no
+from fairalloc.theorems.checkers.trials import certified, exact_verdict, is_nash_bargain, only_where, yes_or_no
 from fairalloc.theorems.papers.k.problem_3 import sign, totals
 
 ONE = Fraction(1)
@@ -170,8 +170,7 @@ def unique_by_market(case: Case) -> Verdict:
     for i in sorted(set(server.tolist())):
         here = np.flatnonzero(server == i)
         common = set.intersection(*({row for row, part in arcs.load[a] if part == 1 / h.gamma[a]} for a in here))
-        if not common:
-            raise NotApplicable("a server has no bottleneck resource")
+        only_where(common, "a server has no bottleneck resource")
         prices[min(common)] = 1 / min(z[here])
     unique = is_nash_bargain(instance, h.x, prices)
     return yes_or_no("uniqueness", unique, f"the market's gap is {'' if unique else 'not '}0")
@@ -277,8 +276,7 @@ def _combinations(game: Game, each: list[list[ServerBasicSolution]]) -> tuple[ND
             part[k, game.user[list(solution.served)]] = solution.x
         tasks += part[which[:, i]]
     some = (tasks > 0).all(axis=1)
-    if not some.any():
-        raise NotApplicable("no combination of basic solutions serves everybody")
+    only_where(some.any(), "no combination of basic solutions serves everybody")
     return which[some], tasks[some]
 
 

@@ -28,7 +28,7 @@ from fairalloc.models.exact.rationals import Rationals, as_ball, exact_arcs, sol
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import yes_or_no
+from fairalloc.theorems.checkers.trials import only_where, yes_or_no
 
 
 def root(square: Fraction) -> Fraction | None:
@@ -291,8 +291,7 @@ def totals(instance: Instance, x: Rationals) -> list[Fraction]:
     """(A,) the tasks of each arc's user; NotApplicable where a user has none, for g' is not defined there."""
     arcs = exact_arcs(instance)
     tasks = arcs.tasks(x)
-    if not all(tasks):
-        raise NotApplicable("a user has no task")
+    only_where(all(tasks), "a user has no task")
     return [tasks[n] for n in arcs.user]
 
 

@@ -40,40 +40,6 @@ from fairalloc.theorems.statement import FLOATING_POINT
 
 F = Fraction
 
-CLUSTER = Case(
-    Instance(
-        [[1, 1], [1, 1]],
-        [[1, 1], ["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"]],
-        eligible=[[1, 1, 0, 0], [1, 1, 1, 1]],
-        servers=("A", "B", "C", "D"),
-        resources=("cpu", "memory"),
-        users=("U1", "U2"),
-        name="khamse-fig4",
-    )
-)
-"""The servers of K Fig. 4, one of each class; its users are not printed."""
-
-TIED = Case(
-    Instance([[4, 1], [1, 4]], [[8, 4], [4, 8]]),
-    points=((F(2), F(0), F(0), F(2)), (F(28, 15), F(8, 15), F(8, 15), F(28, 15))),
-    parameters={"alpha": 3},
-)
-"""Two users who are mirror images, as the servers are: 4 x + y <= 8 and x + 4 y <= 4 at server 1, where gamma is 2 and 1."""
-
-TIED_BELOW = Case(
-    Instance([[1, 1, 1], [1, 2, 6]], [[1, 2, 6], [1, 1, "3/2"]]),
-    points=((F(0), F(1), F(1), F(0)), tuple(F(v, 1024) for v in (189, 772, 835, 126))),
-    parameters={"alpha": F(1, 2)},
-)
-"""gamma is 1 for all but user 2 at server 2, where it is 1/4; totals are 1, or (31/32)^2."""
-
-TIED_MIXED = Case(
-    Instance([[1, 1, 4], [1, 4, 1]], [[2, 8, 8], [3, 8, 4]]),
-    points=((F(2), F(0), F(0), F(2)), (F(5, 3), F(8, 15), F(1, 3), F(28, 15))),
-    parameters={"alpha": (1, 3, 2)},
-)
-"""gamma is 2 for all but user 1 at server 2, where it is 1; totals are 2, or 11/5."""
-
 
 def _fig1(case: Case) -> Sequence[Row]:
     alone = [sum((monopoly(case.instance, n, i) for i in range(2)), F(0)) for n in range(4)]
@@ -141,13 +107,39 @@ def _almost_proportional(case: Case) -> Verdict:
 
 cases: dict[str, Case] = {
     "alike": formulas.ALIKE,
-    "tied": TIED,
-    "tied-below": TIED_BELOW,
-    "tied-mixed": TIED_MIXED,
+    # Two users who are mirror images, as the servers are: 4 x + y <= 8 and x + 4 y <= 4 at server 1, where gamma is 2 and 1
+    "tied": Case(
+        Instance([[4, 1], [1, 4]], [[8, 4], [4, 8]]),
+        points=((F(2), F(0), F(0), F(2)), (F(28, 15), F(8, 15), F(8, 15), F(28, 15))),
+        parameters={"alpha": 3},
+    ),
+    # gamma is 1 for all but user 2 at server 2, where it is 1/4; totals are 1, or (31/32)^2
+    "tied-below": Case(
+        Instance([[1, 1, 1], [1, 2, 6]], [[1, 2, 6], [1, 1, "3/2"]]),
+        points=((F(0), F(1), F(1), F(0)), tuple(F(v, 1024) for v in (189, 772, 835, 126))),
+        parameters={"alpha": F(1, 2)},
+    ),
+    # gamma is 2 for all but user 1 at server 2, where it is 1; totals are 2, or 11/5
+    "tied-mixed": Case(
+        Instance([[1, 1, 4], [1, 4, 1]], [[2, 8, 8], [3, 8, 4]]),
+        points=((F(2), F(0), F(0), F(2)), (F(5, 3), F(8, 15), F(1, 3), F(28, 15))),
+        parameters={"alpha": (1, 3, 2)},
+    ),
     "lemma-3": directions.LEMMA_3,
     "lemma-4": directions.LEMMA_4,
     "run": directions.RUN,
-    "cluster": CLUSTER,
+    # the servers of K Fig. 4, one of each class; its users are not printed
+    "cluster": Case(
+        Instance(
+            [[1, 1], [1, 1]],
+            [[1, 1], ["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"]],
+            eligible=[[1, 1, 0, 0], [1, 1, 1, 1]],
+            servers=("A", "B", "C", "D"),
+            resources=("cpu", "memory"),
+            users=("U1", "U2"),
+            name="khamse-fig4",
+        )
+    ),
 }
 
 

@@ -15,7 +15,6 @@ from fairalloc.analysis.properties.strategyproofness import without
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import levels, unit
@@ -35,6 +34,7 @@ from fairalloc.theorems.checkers.trials import (
     holdings_of,
     monopoly,
     once,
+    only_where,
     optimum,
     others_changed,
     printed_numbers,
@@ -185,27 +185,21 @@ def _fig4(case: Case) -> None:
 def _one_ratio(case: Case, answer: Answer) -> Verdict:
     """Where user n is served, gamma_n / gamma_m is at least what it is where user m is, of two users who may use both servers."""
     h = holdings_of(answer(case.reported))
-    if h.instance.N != 2:
-        raise NotApplicable("about two users")
+    only_where(h.instance.N == 2, "about two users")
     arcs = h.instance.arcs
     of = [{int(arcs.server[a]): a for a in np.flatnonzero(arcs.user == n)} for n in (0, 1)]
     ratio = {i: h.gamma[of[0][i]] / h.gamma[of[1][i]] for i in of[0] if i in of[1]}
     part = [{i: h.x[own[i]] / h.gamma[own[i]] for i in ratio} for own in of]
     gaps = [min(part[0][j], part[1][k], 1 - ratio[j] / ratio[k]) for j in ratio for k in ratio]
-    if not gaps:
-        raise NotApplicable("no server is open to both users")
+    only_where(gaps, "no server is open to both users")
     words = f"a server goes to the user who runs relatively less there, by {float(max(gaps)):.3g}"
     return verdict_of(h, "exchange", max(gaps), words)
 
 
 def _sharing_of_two(case: Case, answer: Answer) -> Verdict:
-    if case.instance.N != 2:
-        raise NotApplicable("about two users")
+    only_where(case.instance.N == 2, "about two users")
     return property_judge("sharing-incentive")(case, answer)
 
-
-EXCHANGE = Case(Instance([[1], [1], [1]], [[1], [1]], eligible=[[0, 1], [1, 1], [0, 1]]))
-"""User 1, who is n_0, and user 3 may use server 2 alone, user 2 both."""
 
 TABLE3 = (("80", "340", "82.5", "55"), ("40", "170", "41.25", "41.25"), ("0", "0", "82.5", "27.5"), ("0", "0", "27.5", "27.5"))
 TABLE4 = {
@@ -262,12 +256,11 @@ def _prompt(_: Case) -> Verdict:
     return exact_verdict("convergence", worst - 1e-6, sentence, f"{FLOATING_POINT}: a run")
 
 
-HALVES = Case(Instance([[1, 1], [1, 0]], [[1, 1]]), points=((F(1, 2), F(1, 2)),))
-"""DRF gives one half each, and half of the second resource is left; all to user 1 leaves nothing."""
-
 cases: dict[str, Case] = {
-    "exchange": EXCHANGE,
-    "halves": HALVES,
+    # User 1, who is n_0, and user 3 may use server 2 alone, user 2 both
+    "exchange": Case(Instance([[1], [1], [1]], [[1], [1]], eligible=[[0, 1], [1, 1], [0, 1]])),
+    # dRF gives one half each, and half of the second resource is left; all to user 1 leaves nothing
+    "halves": Case(Instance([[1, 1], [1, 0]], [[1, 1]]), points=((F(1, 2), F(1, 2)),)),
 }
 
 trials: dict[str, Routes] = {

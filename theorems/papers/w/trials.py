@@ -25,6 +25,7 @@ from fairalloc.theorems.checkers.trials import (
     holdings_of,
     leximin_in,
     once,
+    only_where,
     optimum,
     printed_numbers,
     progressive_filling,
@@ -82,8 +83,7 @@ def _share_2(case: Case) -> Verdict:
         D = [d / c for d, c in zip(case.instance.exact.demands[n][0], pool, strict=True)]
         A = [x * v for v in D]
         off += [abs(alone(D, A) * max(D) - alone([v / max(D) for v in D], A))] if x else []
-    if not off:
-        raise NotApplicable("nobody runs a task")
+    only_where(off, "nobody runs a task")
     return exact_verdict("formula", max(off), f"the two sides of (2) differ by {max(off)}")
 
 
@@ -127,7 +127,7 @@ def _in_rounds(case: Case, answer: Answer) -> Verdict:
 # ---- sections 3 and 4: numbers of Figs. 2 to 4 and of Proposition 4 -------------------------------------------------
 
 
-def _normalised(case: Case, *printed: str) -> Sequence[Row]:
+def _normalised(case: Case, printed: Sequence[str]) -> Sequence[Row]:
     """Capacities c and demands D in parts of all there is, and d = D / max D, of CPU and of memory."""
     exact, found = case.instance.exact, dict[str, list[Fraction]]()
     parts = [[v / total for v, total in zip(row, _sums(exact.capacities), strict=True)] for row in exact.capacities]
@@ -140,10 +140,6 @@ def _normalised(case: Case, *printed: str) -> Sequence[Row]:
         for name, *texts in map(str.split, printed)
         for what, text, value in zip(("CPU", "memory"), texts, found[name], strict=True)
     ]
-
-
-def _fig2(case: Case) -> Sequence[Row]:
-    return _normalised(case, "c_1 1/7 6/7", "c_2 6/7 1/7", "D_1 1/70 1/14", "d_1 1/5 1", "D_2 1/14 1/70", "d_2 1 1/5")
 
 
 def _fig3(case: Case) -> Sequence[Row]:
@@ -182,7 +178,7 @@ def _prop4(case: Case) -> Sequence[Row]:
     h, share = certified(case.instance, "drfh"), global_dominant_share(case.instance)
     part = sum(alone(case.instance.exact.demands[1][0], [c / 2 for c in row]) for row in case.instance.exact.capacities)
     return [
-        *_normalised(case, "c_1 1/5 2/5", "c_2 4/5 3/5", "D_1 1/5 1/5", "D_2 3/5 2/5", "d_1 1 1", "d_2 1 2/3"),
+        *_normalised(case, ("c_1 1/5 2/5", "c_2 4/5 3/5", "D_1 1/5 1/5", "D_2 3/5 2/5", "d_1 1 1", "d_2 1 2/3")),
         *((f"global dominant share of user {n + 1}", "12/25", share[n] * h.tasks[n]) for n in (0, 1)),
         ("share of user 2 in the partition of each server", "1/2", share[1] * part),
     ]
@@ -221,15 +217,6 @@ P2 = Case(Instance([[1], [1]], [[1]]), points=((F(1, 4), F(3, 4)),))
 """The shares of both users of one server before user 2 gives up epsilon (W 4.3)."""
 
 
-LOW = Case(
-    Instance([["1/100", 1, 1], [1, "1/100", 1], [1, 1, "1/100"]], [[1, 100, 100], [100, 1, 100], [100, 100, 1]]),
-)
-"""Server i has little of resource i, of which user i demands little and all others much.
-
-DRF splits resource i of server i equally, so each of N such users runs a part 1/N of what its server can do for it alone.
-"""
-
-
 def _wasteful(case: Case, answer: Answer) -> Verdict:
     """Some resource is used at least two fifths as much as under DRFH."""
     h = holdings_of(answer(case.reported))
@@ -259,8 +246,7 @@ def _parts_by_weight(case: Case, answer: Answer) -> Verdict:
 
 def _common_resource(instance: Instance) -> int:
     """The resource that is globally dominant for all users; NotApplicable where there is none."""
-    if not (common := global_bottlenecks(instance)):
-        raise NotApplicable("the users have no global dominant resource in common")
+    only_where(common := global_bottlenecks(instance), "the users have no global dominant resource in common")
     return min(common)
 
 
@@ -299,18 +285,12 @@ def filled(instance: Instance, best_fit: bool) -> list[int]:
 
     NotApplicable where more than MOST_TASKS may fit, users have several demand vectors, or (9) divides by a demand of 0.
     """
-    if not instance.single_variant or instance.demands_on:
-        raise NotApplicable("about users with one demand vector")
+    only_where(instance.single_variant and not instance.demands_on, "about users with one demand vector")
     demands, classes = [rows[0] for rows in instance.exact.demands], zip(instance.exact.capacities, instance.counts, strict=True)
     servers = [row for row, count in classes for _ in range(count)]
     if sum(alone(d, _sums(servers)) for d in demands) > MOST_TASKS or not all(d[0] for d in demands):
         raise NotApplicable(f"more than {MOST_TASKS} tasks may fit, or (9) divides by a demand of 0")
     return whole_tasks(demands, servers, best_fit)
-
-
-def _best_fit_is_drfh(case: Case) -> Sequence[Row]:
-    fair = certified(case.instance, "drfh").tasks
-    return [(f"tasks of user {n + 1} by Best-Fit", str(fair[n]), F(u)) for n, u in enumerate(filled(case.instance, True))]
 
 
 def _least_share(sign: int, case: Case) -> Verdict:
@@ -322,41 +302,29 @@ def _least_share(sign: int, case: Case) -> Verdict:
 
 # ---- section 6: what is printed, and what cannot be run -------------------------------------------------------------
 
-TABLE1 = Case(
-    Instance(
-        [["1/5", "3/10"], ["1/2", "1/10"], ["1/10", "3/10"]],
-        [
-            *(["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"], [1, 1], ["1/4", "1/4"]),
-            *(["1/2", "3/25"], ["1/2", "3/100"], ["1/2", "97/100"], [1, "1/2"], ["1/2", "3/50"]),
-        ],
-        counts=[6732, 3863, 1001, 795, 126, 52, 5, 5, 3, 1],
-    )
-)
-"""The servers of Table 1 with the three users of Fig. 5."""
-
-
-def _table1(case: Case) -> Sequence[Row]:
-    return [("thousands of servers, rounded down", "12", F(int(case.instance.counts.sum()) // 1000))]
-
 
 TABLE2 = {10: (351, 234), 12: (422, 274), 14: (439, 280), 16: (454, 242), 20: (406, 200)}
 """W Table 2: per mille of CPU and memory by slots on the maximum server."""
 
 
-def _table2(_: Case) -> Sequence[Row]:
-    return [("slots with the highest sum of utilisations", "14", F(max(TABLE2, key=lambda k: sum(TABLE2[k]))))]
-
-
-def _fig5(_: Case) -> Sequence[Row]:
-    """40% of 52.75 CPUs at 0.2 a task and 62% of 51.32 of memory at 0.3 must be the same number of tasks: they are 106."""
-    shares = {"CPU": ("0.40", F(106) / 5 / F("52.75")), "memory": ("0.62", F(106) * 3 / 10 / F("51.32"))}
-    return [(f"{what} share of user 1", *both) for what, both in shares.items()]
-
-
 cases: dict[str, Case] = {
-    "s3-4-low": LOW,
+    # server i has little of resource i, of which user i demands little and all others much; DRF splits resource i of server i
+    # equally, so each of N such users runs a part 1/N of what its server can do for it alone
+    "s3-4-low": Case(
+        Instance([["1/100", 1, 1], [1, "1/100", 1], [1, 1, "1/100"]], [[1, 100, 100], [100, 1, 100], [100, 100, 1]]),
+    ),
     "e9": Case(Instance([["1/10", "1/30"]], [["1/5", "1/15"], ["1/8", "1/4"]])),
-    "table1": TABLE1,
+    # the servers of Table 1 with the three users of Fig. 5
+    "table1": Case(
+        Instance(
+            [["1/5", "3/10"], ["1/2", "1/10"], ["1/10", "3/10"]],
+            [
+                *(["1/2", "1/2"], ["1/2", "1/4"], ["1/2", "3/4"], [1, 1], ["1/4", "1/4"]),
+                *(["1/2", "3/25"], ["1/2", "3/100"], ["1/2", "97/100"], [1, "1/2"], ["1/2", "3/50"]),
+            ],
+            counts=[6732, 3863, 1001, 795, 126, 52, 5, 5, 3, 1],
+        )
+    ),
     "p2": P2,
 }
 
@@ -365,7 +333,9 @@ trials: dict[str, Routes] = {
     "W.Fig1": printed_numbers(_split_pool),
     "W.S2.infeasible": about_mechanism("drfh", realisable),
     "W.S2.homogeneous": about_mechanism("drfh", realisable),
-    "W.Fig2": printed_numbers(_fig2),
+    "W.Fig2": printed_numbers(
+        partial(_normalised, printed=("c_1 1/7 6/7", "c_2 6/7 1/7", "D_1 1/70 1/14", "d_1 1/5 1", "D_2 1/14 1/70", "d_2 1 1/5"))
+    ),
     "W.Fig3": printed_numbers(_fig3),
     "W.S3.4.low": about_mechanism("drf-per-server", _wasteful),
     "W.L1": once(_lemma1),
@@ -385,10 +355,27 @@ trials: dict[str, Routes] = {
     "W.S5.1.P8": about_mechanism("drfh", partial(leximin_in, _amounts)),
     "W.S5.1.rounds": few_rounds("drfh"),
     "W.E9": printed_numbers(_fitness),
-    "W.S5.2.best-fit": printed_numbers(_best_fit_is_drfh),
+    "W.S5.2.best-fit": printed_numbers(
+        lambda case: [
+            (f"tasks of user {n} by Best-Fit", str(fair), F(u))
+            for n, (fair, u) in enumerate(
+                zip(certified(case.instance, "drfh").tasks, filled(case.instance, True), strict=True), 1
+            )
+        ]
+    ),
     "W.S5.2.better": once(partial(_least_share, 1)),
     "W.S5.2.worse": once(partial(_least_share, -1)),
-    "W.Table1": printed_numbers(_table1),
-    "W.Table2": printed_numbers(_table2),
-    "W.Fig5.numbers": printed_numbers(_fig5),
+    "W.Table1": printed_numbers(
+        lambda case: [("thousands of servers, rounded down", "12", F(int(case.instance.counts.sum()) // 1000))]
+    ),
+    "W.Table2": printed_numbers(
+        lambda _: [("slots with the highest sum of utilisations", "14", F(max(TABLE2, key=lambda k: sum(TABLE2[k]))))]
+    ),
+    "W.Fig5.numbers": printed_numbers(
+        # 40% of 52.75 CPUs at 0.2 a task and 62% of 51.32 of memory at 0.3 must be the same number of tasks: they are 106
+        lambda _: [
+            ("CPU share of user 1", "0.40", F(106) / 5 / F("52.75")),
+            ("memory share of user 1", "0.62", F(106) * 3 / 10 / F("51.32")),
+        ]
+    ),
 }

@@ -37,11 +37,12 @@ from fairalloc.theorems.checkers.trials import (
     leximin,
     most_of,
     once,
+    only_where,
     property_judge,
     verdict_of,
 )
 from fairalloc.theorems.papers.z import utilities
-from fairalloc.theorems.papers.z.utilities import bundles_of, of_two_points, pivots_of, step_of_theorem_1, utilities_of
+from fairalloc.theorems.papers.z.utilities import bundles_of, is_larger, of_two_points, pivots_of, step_of_theorem_1, utilities_of
 
 F = Fraction
 
@@ -156,8 +157,7 @@ def few_steps(case: Case) -> Verdict:
 def splits(case: Case, answer: Answer) -> Verdict:
     """With one resource everybody has an equal part of it (in proportion to the weights)."""
     h = holdings_of(answer(case.reported))
-    if not h.pools[:, 0].sum():
-        raise NotApplicable("there is none of the first resource")
+    only_where(h.pools[:, 0].sum(), "there is none of the first resource")
     part = h.bundles[:, :, 0].sum(axis=1) / h.pools[:, 0].sum()
     expected = h.weights / h.weights.sum()
     far = [abs(a - b) for a, b in zip(part, expected, strict=True)]
@@ -199,37 +199,29 @@ def worth(case: Case, n: int, *bundle: Any) -> Any:
 ENVY, PARETO = property_judge("envy-freeness"), property_judge("pareto")
 MISREPORTING = property_judge("group-strategyproofness")
 
-EX3 = Case(example("zarchy-ex3").instance)
 PROP7 = Case(example("zarchy-prop7").instance)
-HELPING = Case(
-    Instance([[[1, 0, 0]], [[0, 1, 0], [0, 0, 1]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
-    Misreport((1, 2), (((F(0), F(1), F(0)),), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
-)
-"""User 3 runs one task by either report, on resources of user 1 instead of user 2; both conceal a way that they have."""
-
-REPEATING = Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]]))
-"""User 1 is placed in round 1; users 2 and 3 share resource 2, and each could have more at the cost of the other."""
-
-INSIDE = Case(
-    Instance([[[1, 0, 0], [0, 1, 0]], [[1, 0, 0]], [[0, 0, 1]]], [[2, 1, 1]]),
-    points=((F(1), F(0), F(1), F(1)),),
-)
-"""Everybody runs one task, users 1 and 2 on resource 1; user 1 could move to resource 2."""
-
-LEAPING = Case(Instance([[1, 1], [0, 1]], [[1, 1]]))
-"""What user 1 needs to have anything, user 2 lacks; the less it is the better."""
 
 
 cases: dict[str, Case] = {
     "i-toy": Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])),
     "mmf-pareto": Case(example("zarchy-ex2").instance, points=((F(1), F(1)),)),
-    "inside": INSIDE,
-    "repeating": REPEATING,
-    "p6": Case(EX3.instance, MISREPORT6),
+    # everybody runs one task, users 1 and 2 on resource 1; user 1 could move to resource 2
+    "inside": Case(
+        Instance([[[1, 0, 0], [0, 1, 0]], [[1, 0, 0]], [[0, 0, 1]]], [[2, 1, 1]]),
+        points=((F(1), F(0), F(1), F(1)),),
+    ),
+    # User 1 is placed in round 1; users 2 and 3 share resource 2, and each could have more at the cost of the other
+    "repeating": Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]])),
+    "p6": Case(example("zarchy-ex3").instance, MISREPORT6),
     "p7": Case(PROP7.instance, MISREPORT7),
-    "helping": HELPING,
+    # User 3 runs one task by either report, on resources of user 1 instead of user 2; both conceal a way that they have
+    "helping": Case(
+        Instance([[[1, 0, 0]], [[0, 1, 0], [0, 0, 1]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
+        Misreport((1, 2), (((F(0), F(1), F(0)),), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
+    ),
     "v-nb-sp": Case(PROP7.instance, MISREPORT7),
-    "vi-leap": LEAPING,
+    # What user 1 needs to have anything, user 2 lacks; the less it is the better
+    "vi-leap": Case(Instance([[1, 1], [0, 1]], [[1, 1]])),
     "v-nb-gsp": Case(PROP7.instance, MISREPORT7),
 }
 
@@ -294,10 +286,28 @@ trials: dict[str, Routes] = {
     "Z.P8.numbers": once(checked("Z.P8.numbers", lambda found: found["worth"] - F(1, 2))),
     "Z.L4": about_mechanism("lmmf", partial(utilities.lemma_4, False)),
     "Z.L4.leftovers": about_mechanism("lmmf", partial(utilities.lemma_4, True)),
-    "Z.T1.pivot": step_of_theorem_1(utilities.gainer_is_a_pivot),
-    "Z.T1.case1": step_of_theorem_1(utilities.case_1),
-    "Z.T1.case2": step_of_theorem_1(utilities.case_2),
-    "Z.T1.case3": step_of_theorem_1(utilities.case_3),
+    "Z.T1.pivot": step_of_theorem_1(  # it is a pivot of Y; else, as the cases say, Y is not LMMF for D or Y' is not for D'
+        lambda at: at.gain > 0,
+        "nobody gains",
+        lambda at: at.i in at.pivots[0] or at.rise > 0 or at.refutes_first() or at.refutes_second(),
+    ),
+    "Z.T1.case1": step_of_theorem_1(  # Y' is the larger one
+        lambda at: at.rise > 0, "the pivots of Y' do not have more", lambda at: is_larger(*at.by_truth[::-1])
+    ),
+    "Z.T1.case2": step_of_theorem_1(  # no pivot is one of both, those of Y have more in Y', and Y is not LMMF
+        lambda at: at.rise == 0,
+        "the pivots do not have as much",
+        lambda at: (
+            not {*at.pivots[0]} & {*at.pivots[1]}
+            and min(at.by_truth[1][q] - at.by_truth[0][q] for q in at.pivots[0]) > 0
+            and at.refutes_first()
+        ),
+    ),
+    "Z.T1.case3": step_of_theorem_1(  # they are pivots for D' as well, and Y' is not LMMF for D'
+        lambda at: at.rise < 0 < at.gain,
+        "the pivots of Y' do not have less, or nobody gains",
+        lambda at: {*at.pivots[1]} <= {*pivots_of(*at.by_report)} and at.refutes_second(),
+    ),
     "Z.T2.zero": about_mechanism("lmmf", utilities.nothing_of_a_richer_bundle),
     "Z.T1.leftovers": about_mechanism("lmmf", utilities.misreporting_with_leftovers),
     "Z.T2.leftovers": about_mechanism("lmmf", partial(utilities.envy, True)),

@@ -28,7 +28,9 @@ from fairalloc.theorems.checkers.trials import (
     Undecided,
     holdings_of,
     max_min_fair,
+    misreport_of,
     once,
+    only_where,
     property_judge,
     rational_allocation,
     verdict_of,
@@ -52,8 +54,7 @@ def of_two_points(check: Callable[[Holdings, Any, Any], tuple[str, Any, str]]) -
     """A check (name, margin, sentence) of what users without limits hold in the points of a case."""
 
     def decide(case: Case) -> Verdict:
-        if any(limit is not None for limit in case.instance.exact.max_tasks):
-            raise NotApplicable("about utilities without limits")
+        only_where(not any(limit is not None for limit in case.instance.exact.max_tasks), "about utilities without limits")
         h, bundles = bundles_of(case)
         return verdict_of(h, *check(h, bundles[0], bundles[-1]))
 
@@ -103,8 +104,7 @@ def pivots_of(before: Sequence[Any], after: Sequence[Any], same: Any = 0) -> lis
 
 def some_pivots(before: Sequence[Any], after: Sequence[Any], same: Any = 0) -> list[int]:
     """The same; NotApplicable where there are none."""
-    if not (found := pivots_of(before, after, same)):
-        raise NotApplicable("the allocations have no pivot users")
+    only_where(found := pivots_of(before, after, same), "the allocations have no pivot users")
     return found
 
 
@@ -121,8 +121,7 @@ def lemma_3(h: Holdings, first: Any, second: Any) -> tuple[str, Any, str]:
     step = F(1, 1024)
     u, v, w = (utilities_of(h, part) for part in (first, second, first * (1 - step) + second * step))
     gains = [(u[n] - w[n]) / (v[n] - u[n]) for n in pivots_of(u, v) if v[n] > u[n]]
-    if not gains:
-        raise NotApplicable("no pivot has more")
+    only_where(gains, "no pivot has more")
     return "lemma", max(gains) + step / 2, "the pivot gains nothing from a small step"
 
 
@@ -143,8 +142,7 @@ def wasteful_mmf(case: Case) -> Verdict:
         fair = max_min_fair(case, lambda _: allocation).holds
     except Undecided as reason:
         return undecided(reason, "")
-    if not fair:
-        raise NotApplicable("the point is not max-min fair")
+    only_where(fair, "the point is not max-min fair")
     return PARETO(case, lambda _: allocation)
 
 
@@ -157,8 +155,7 @@ VALUES = ((1, 2, 3), (3, 1, 2), (2, 3, 1))
 
 def valued(instance: Instance, different: bool) -> Instance:
     """The instance with demands d / p_n . d, of which n runs f_n(c) tasks where its tasks take c."""
-    if instance.exact.demands_on:
-        raise NotApplicable("Z has one pool, on which nobody has demands of its own")
+    only_where(not instance.exact.demands_on, "Z has one pool, on which nobody has demands of its own")
     rows = []
     for n, demands in enumerate(instance.exact.demands):
         p = VALUES[n % len(VALUES) if different else 0]
@@ -195,8 +192,7 @@ def taken(case: Case) -> tuple[list[Any], list[Any], list[int]]:
     h, bundles = bundles_of(case)
     first, second = ([row[n].sum(axis=0) for n in range(h.instance.N)] for row in bundles)
     different = [n for n, (a, b) in enumerate(zip(first, second, strict=True)) if (a != b).any()]
-    if not different:
-        raise NotApplicable("tasks take the same in both allocations")
+    only_where(different, "tasks take the same in both allocations")
     return first, second, different
 
 
@@ -254,9 +250,7 @@ class Manipulation:
 
     def __init__(self, case: Case) -> None:
         """Y is the first point of a case. In Y' user i runs its tasks of the second point by its report, and all that fits."""
-        if case.misreport is None:
-            raise NotApplicable("nobody misreports")
-        (self.i,) = case.misreport.users
+        (self.i,) = misreport_of(case).users
         (self.h, (self.first, second)), self.dual = bundles_of(case), _dual(case, True)
         rows = self.dual.demand[self.dual.own(self.i)]
         second[self.i] = second[self.i].sum() * rows.sum(axis=0) / len(rows)
@@ -306,10 +300,12 @@ def is_larger(one: list[Any], other: list[Any]) -> bool:
     return False
 
 
-def step_of_theorem_1(check: Callable[[Manipulation], bool]) -> Routes:
+def step_of_theorem_1(about: Callable[[Manipulation], bool], otherwise: str, check: Callable[[Manipulation], bool]) -> Routes:
+    """What is so where a step of the proof is about a manipulation, and the reason where it is not."""
 
     def decide(case: Case) -> Verdict:
         at = Manipulation(case)
+        only_where(about(at), otherwise)
         holds, (u, v) = check(at), at.by_truth
         words = f"Y gives {[str(a) for a in u]} and Y' {[str(b) for b in v]}, and user {at.i + 1} misreports"
         return verdict_of(at.h, "theorem 1", -1 if holds else 1, words)
@@ -317,44 +313,12 @@ def step_of_theorem_1(check: Callable[[Manipulation], bool]) -> Routes:
     return once(decide)
 
 
-def case_1(at: Manipulation) -> bool:
-    """The pivots of Y have less than those of Y': Y' is the larger one."""
-    if not at.rise > 0:
-        raise NotApplicable("the pivots of Y' do not have more")
-    u, v = at.by_truth
-    return is_larger(v, u)
-
-
-def case_2(at: Manipulation) -> bool:
-    """Both have as much: no pivot is one of both, those of Y have more in Y', and Y is not LMMF."""
-    if at.rise != 0:
-        raise NotApplicable("the pivots do not have as much")
-    (u, v), (first, second) = at.by_truth, at.pivots
-    return not {*first} & {*second} and all(v[q] > u[q] for q in first) and at.refutes_first()
-
-
-def case_3(at: Manipulation) -> bool:
-    """The pivots of Y' have less, and user i gains: they are pivots for D' as well, and Y' is not LMMF for D'."""
-    if not at.rise < 0 < at.gain:
-        raise NotApplicable("the pivots of Y' do not have less, or nobody gains")
-    _, second = at.pivots
-    return {*second} <= {*pivots_of(*at.by_report)} and at.refutes_second()
-
-
-def gainer_is_a_pivot(at: Manipulation) -> bool:
-    """If user i gains, it is a pivot of Y; else, as the cases say, Y is not LMMF for D or Y' is not for D'."""
-    if not at.gain > 0:
-        raise NotApplicable("nobody gains")
-    return at.i in at.pivots[0] or at.rise > 0 or at.refutes_first() or at.refutes_second()
-
-
 def nothing_of_a_richer_bundle(case: Case, answer: Answer) -> Verdict:
     """Case 2 of the proof of Theorem 2: if user i has less than user j, what j has is worth nothing to i."""
     h = holdings_of(answer(case.reported))
     same = 0 if h.exact else TOLERANCE
     pairs = [(n, m) for n, m in permutations(range(h.instance.N), 2) if h.tasks[m] - h.tasks[n] > same * h.alone[n]]
-    if not pairs:
-        raise NotApplicable("all have as much")
+    only_where(pairs, "all have as much")
     worth, n, m = max((h.utilities(n, h.bundles[m : m + 1])[0] / h.alone[n], n, m) for n, m in pairs)
     words = f"user {n + 1} runs {h.tasks[n]} tasks and user {m + 1} {h.tasks[m]}, whose bundle is worth something to it"
     return verdict_of(h, "theorem 2", worth, words)
