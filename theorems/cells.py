@@ -319,4 +319,5 @@ def _tried(finding: Finding) -> str:
         return "not begun when the time was over"
     over = bool(finding.searched.get("time over")) or not finding.finished
     tried = finding.trials + int(finding.searched.get("undecided", 0))
-    return f"{tried:,} case{'s' * (tried != 1)}" + ", then the time was over" * over
+    why = f"; the last draft was {finding.searched.get('because')}" * ("because" in finding.searched)
+    return f"{tried:,} case{'s' * (tried != 1)}" + ", then the time was over" * over + why

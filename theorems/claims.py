@@ -234,8 +234,7 @@ class ClaimResult:
             return f"{self.claim.text}: {word}. {found.sentence} ({found.trials:,} cases, {how})"
         if self.status == Status.NOT_REFUTED:
             return f"{self.claim.text}: {found.sentence}, which is no proof ({how})"
-        why = f"; the last draft was rejected: {searched['because']}" * bool(searched.get("because"))
-        return f"{self.claim.text}: not decided. {found.sentence}{why} ({how})"
+        return f"{self.claim.text}: not decided. {found.sentence} ({how})"
 
     @cached_property
     def code(self) -> str:

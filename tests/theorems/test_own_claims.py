@@ -17,7 +17,7 @@ from fairalloc.formulations import MECHANISMS
 from fairalloc.models import FairallocError
 from fairalloc.runs.processes import isolation_missing
 from fairalloc.theorems.cases import parse_case
-from fairalloc.theorems.checkers import own
+from fairalloc.theorems.checkers import own, trials
 from fairalloc.theorems.checkers.own import statements_of
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses, hypothesis_words
@@ -775,3 +775,28 @@ def test_instances_of_a_claim_stay_what_they_are(name, more):
 def test_what_is_proved_by_digits_is_not_said_to_be_proved_in_rationals():
     result = searched("nobody envies", "alpha-fair", "envy-freeness", parameters={"alpha": [2]}, trials=100)
     assert result.sentence.startswith("nobody envies: refuted in ball arithmetic. ")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (FairallocError("the model is not that of its share"), "the last draft was rejected: the model is not that of its share"),
+        (trials.Undecided("it is a stationary point"), "the last draft was not decided: it is a stationary point"),
+    ],
+    ids=["refused", "undecided"],
+)
+@pytest.mark.parametrize("holds", ["all", "some"])
+def test_a_claim_that_nothing_decides_says_why(refusal, said, holds, monkeypatch):
+    """The matrix and `verify` had said "0 cases" alone of a model that is refused."""
+
+    def refuse(*_):
+        raise refusal
+
+    monkeypatch.setattr(own, "attempted", lambda item, judge: lambda case: trials.decided(refuse, case, None, FLOATING_POINT))
+    mine = type("Mine", (MostTasks,), {"id": "mine"})()
+    asked = fa.claim("mine is feasible", mine, "feasibility", holds=holds)
+    assert said in laboratory.verify([asked.statement], AMPLE, jobs=1, trials=30)[asked.id].sentence
+    assert said in asked.search(trials=30).sentence
+    made = fa.property_matrix([mine], ["feasibility"], trials=30)
+    assert made.grid.rows == [["feasibility", "?"]]
+    assert said in made.text().replace("\n", " ")

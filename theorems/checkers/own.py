@@ -276,12 +276,13 @@ def _others(item: Mechanism, parameters: tuple[tuple[str, Any], ...], instance: 
 
 def _by_another_method(item: Mechanism, parameters: tuple[tuple[str, Any], ...], known: str, instance: Instance) -> Allocation:
     """The answer of the first other method that has one; Undecided where none has."""
+    why = ""
     for name in _others(item, parameters, instance, known):
         try:
             return answered(item, name, parameters, instance)
-        except (Undecided, FairallocError):
-            continue
-    raise Undecided(f"no second method confirms the answer of {known}")
+        except (Undecided, FairallocError) as reason:
+            why = f"; {name}: {reason}"
+    raise Undecided(f"no second method confirms the answer of {known}{why}")
 
 
 # ---- claims ----------------------------------------------------------------------------------------------------------

@@ -184,8 +184,9 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     largest = _sizes(main.sizes)
     tried = f"{main.trials} case{'s' * (main.trials != 1)}" + f" of up to {largest}" * bool(largest)
     tried += f", and {main.undecided} more were not decided" * bool(main.undecided)
+    why = f"; the last draft was {searched.get('because')}" * ("because" in searched)
     if statement.wants_violation:
-        sentence = f"no violation found in {tried}"
+        sentence = f"no violation found in {tried}{why}"
         return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
     few = main.trials < ENOUGH
     doubtful = bool(main.failed or main.unconfirmed) or few
@@ -194,7 +195,7 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     doubts = [f"{FAILED} on {len(main.failed)}: {main.failed[0][1]}"] if main.failed else []
     doubts = doubts or [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
     doubts = doubts or [f"fewer than {ENOUGH} decide nothing"] * (few and not decided)
-    sentence = f"not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts)
+    sentence = f"not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts) + why
     sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
     case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)
     answers = answers_known(statement, status, None, weakest(main.answers))
@@ -227,7 +228,7 @@ def counts(made: Search, seed: int, seconds: float) -> dict[str, Any]:
         "unconfirmed": len(made.unconfirmed),
         "failed": len(made.failed),
         "time over": made.limit.elapsed >= made.limit.seconds,
-    }
+    } | ({"because": made.because} if made.because and not made.trials else {})
 
 
 def _sizes(sizes: Iterable[tuple[int, int, int]]) -> str:
@@ -270,7 +271,7 @@ class Sought:
 
         def finding(made: Search, found: Violation | None = None) -> Finding:
             best: Violation | None = min(filter(None, (found, made.smallest)), key=lambda one: measure(one.draft), default=None)
-            searched = counts(made, seed, seconds) | {"because": made.because if not made.trials else ""}
+            searched = counts(made, seed, seconds)
             if best is None and recorded is not None:
                 name, best = recorded
                 searched["source"] = f"on record for {name}"

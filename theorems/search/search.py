@@ -78,7 +78,8 @@ class Limit:
 class Search:
     """One search with its counts; the same seed and enough time give the same cases.
 
-    `smallest` is the smallest confirmed violation so far, which an interrupt leaves; `because` says why one was rejected.
+    `smallest` is the smallest confirmed violation so far, which an interrupt leaves; `because` says why the last draft was
+    rejected or not decided.
     """
 
     def __init__(
@@ -210,6 +211,7 @@ class Search:
         margin = -inf if isnan(verdict.margin) else verdict.margin
         if verdict.holds is None:
             self.undecided += 1
+            self.because = f"not decided: {verdict.sentence.removeprefix('not decided: ')}"
             return margin, None
         self.trials += 1
         self.sizes[draft.size] += 1
@@ -228,13 +230,13 @@ class Search:
         try:
             case = draft.case(truth if last is not None and draft.same_truth(last) else None)
         except FairallocError as error:
-            self.because = str(error)
+            self.because = f"rejected: {error}"
             return None
         self._last = draft, case.instance
         with np.errstate(all="ignore"):  # badly scaled cases overflow; what that spoils is nan and decides nothing
             applies = self.statement.applies_to(case)
             verdict = self._checked(self.statement.trial, case) if applies else None
-        self.because = self.because if applies else "it does not satisfy the hypotheses"
+        self.because = self.because if applies else "rejected: it does not satisfy the hypotheses"
         return None if verdict is None else (case, verdict)
 
     def _checked(self, check: Callable[[Case], Verdict | None], case: Case) -> Verdict | None:
@@ -242,7 +244,7 @@ class Search:
         try:
             return check(case)
         except FairallocError as error:
-            self.because = str(error)
+            self.because = f"rejected: {error}"
             return None
         except (Exception, SystemExit) as error:  # a check of somebody's own may call sys.exit
             self.failed.append((case, fault(error)))

@@ -181,15 +181,13 @@ def pairs(case: Case) -> list[tuple[Fraction, Fraction]]:
     return list(dict.fromkeys(found))
 
 
-def _issolved_by_prices(a: Fraction, b: Fraction) -> bool:
+def _is_solved(a: Fraction, b: Fraction) -> bool:
     return a >= 0 and b >= 0 and a * b == 0
 
 
 def complementary_function(case: Case) -> Verdict:
     """Psi of (36) is 0 iff a, b >= 0 and a b = 0; in square roots of rationals."""
-    wrong = [
-        (a, b) for a, b in pairs(case) if ((Surd.of(1, a * a + b * b) - Surd.of(a + b)).sign() == 0) != _issolved_by_prices(a, b)
-    ]
+    wrong = [(a, b) for a, b in pairs(case) if ((Surd.of(1, a * a + b * b) - Surd.of(a + b)).sign() == 0) != _is_solved(a, b)]
     return yes_or_no("complementary", not wrong, f"psi is wrong at {wrong[:1]}", METHOD)
 
 
@@ -198,7 +196,7 @@ def signs(case: Case) -> Verdict:
     wrong = []
     for a, b in pairs(case):
         first, second = psi_slope(a, b).sign(), psi_slope(b, a).sign()
-        wrong += [(a, b)] if first * second < 0 or (first == second == 0) != _issolved_by_prices(a, b) else []
+        wrong += [(a, b)] if first * second < 0 or (first == second == 0) != _is_solved(a, b) else []
     return yes_or_no("signs", not wrong, f"the derivatives are wrong at {wrong[:1]}", METHOD)
 
 
