@@ -195,7 +195,7 @@ class Statement:
 
     @cached_property
     def proof_read(self) -> str:
-        """When and by whom beside its author its proof was read as it now is, and what was checked (proofs.py)."""
+        """When and by whom beside its author its proof was read as it now is, and what was checked."""
         return reading_of(self.id, self.proof) if self.proof else ""
 
     @cached_property
@@ -230,7 +230,7 @@ class Finding:
     Attributes
     ----------
     statement : its id
-    status : what is known then (status.py)
+    status : what is known then
     sentence : the finding in English
     trials : cases that satisfy the hypotheses and were decided; 0 where the exact verdict of one case says all
     searched : seed, budget, sizes, what was rejected, what could not be confirmed, where the case came from

@@ -108,9 +108,8 @@ def proportional(case: Case, answer: Answer) -> Verdict:
     total = h.weights.sum()
     best = maximum_worth(h, h.weights / h.tasks, h.zeros(h.instance.N))
     gain = (best - total) / total
-    return verdict_of(
-        h, "proportional fairness", gain, f"relative changes of another allocation add up to {float(gain):.3g} sum phi"
-    )
+    words = f"relative changes of another allocation add up to {float(gain):.3g} sum phi"
+    return verdict_of(h, "proportional fairness", gain, words)
 
 
 def same_as_fds(case: Case, answer: Answer) -> Verdict:
@@ -225,9 +224,8 @@ def least_served(case: Case, answer: Answer) -> Verdict:
     z, server = shares(h), h.instance.arcs.server
     gaps = [min(h.x[a] / h.gamma[a], 1 - min(z[server == server[a]]) / z[a]) for a in range(len(z))]
     worst = max(gaps)
-    return verdict_of(
-        h, "least share", worst, f"somebody has {float(worst):.3g} of a server on which another has a smaller share"
-    )
+    words = f"somebody has {float(worst):.3g} of a server on which another has a smaller share"
+    return verdict_of(h, "least share", worst, words)
 
 
 def utilisation(h: Holdings) -> Any:

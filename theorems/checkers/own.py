@@ -226,9 +226,8 @@ def _at_rational_answers(confirm: Callable[[Case], Verdict], case: Case) -> Verd
     verdict = confirm(case)
     if verdict.holds is not False or not verdict.method.startswith(FLOATING_POINT):
         return verdict
-    return replace(
-        verdict, sentence=f"violated by {verdict.margin:.2g} in floating point, at rational answers: {verdict.sentence}"
-    )
+    sentence = f"violated by {verdict.margin:.2g} in floating point, at rational answers: {verdict.sentence}"
+    return replace(verdict, sentence=sentence)
 
 
 def _above_noise(verdict: Verdict) -> Verdict:

@@ -191,8 +191,6 @@ def weighting(case: Case) -> Floats:
 Points = list[tuple[float, Floats]]
 """Times, f(x) = t by (11), and points of a trajectory."""
 
-PointsOf = Callable[[Case], Points]
-
 
 def integrated(accuracy: float, case: Case) -> Points:
     """All that the integrator gives but the first."""
@@ -200,7 +198,9 @@ def integrated(accuracy: float, case: Case) -> Points:
     return list(zip(way.t[1:], way.x[1:], strict=True))
 
 
-def on_trajectories(check: Callable[[Case, TrajectoryEquations, Points], tuple[float, str]], points: PointsOf) -> Routes:
+def on_trajectories(
+    check: Callable[[Case, TrajectoryEquations, Points], tuple[float, str]], points: Callable[[Case], Points]
+) -> Routes:
     """A check of points of a trajectory, in floating point."""
     return once(
         lambda case: _verdict(
@@ -244,9 +244,8 @@ def market_is_fair(case: Case) -> Verdict:
     """The market's allocation, to which the trajectory tends (D.L2.true), is an NJC allocation; in rationals."""
     d = data(case)
     x = fractions(d, solve(case.instance, "njc", "njc-market"))
-    return _verdict(
-        float(complaint(d, x)), f"x = {brackets(x)}, where the trajectory ends, has a complaint", "rational arithmetic"
-    )
+    words = f"x = {brackets(x)}, where the trajectory ends, has a complaint"
+    return _verdict(float(complaint(d, x)), words, "rational arithmetic")
 
 
 def _verdict(margin: float, words: str, how: str) -> Verdict:
@@ -259,9 +258,8 @@ def vanishing_numerators(_: Case, d: Requests) -> Found:
     gaps = [(abs(v * part.get(j, ZERO) - e), i + 1, j + 1) for j in full(d, x) for i, v, part, e in users(d, x)]
     only_where(gaps and not more, "the claim is tried where the only NJC allocation must be the limit and has a bottleneck")
     gap, i, j = max(gaps)
-    return Found(
-        gap, f"the limit is x = {brackets(x)}, and the numerator for user {i} and its full resource {j} tends to {gap}, not 0"
-    )
+    words = f"the limit is x = {brackets(x)}, and the numerator for user {i} and its full resource {j} tends to {gap}, not 0"
+    return Found(gap, words)
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:

@@ -111,9 +111,8 @@ def same_units(case: Case, answer: Answer) -> Verdict:
             game = ps_dsf.game(scaled)
             gaps = [bottleneck_gap(game, np.array(x), server.index) for server in servers_of(game)]
             worst = max(worst, max(gaps) - 1e-6)
-    return Verdict(
-        "units", not worst > 0, worst, "in other units the allocation is not PS-DSF", RATIONAL if h.exact else "floats"
-    )
+    words = "in other units the allocation is not PS-DSF"
+    return Verdict("units", not worst > 0, worst, words, RATIONAL if h.exact else "floats")
 
 
 def max_min(case: Case) -> Verdict:

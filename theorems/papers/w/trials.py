@@ -119,9 +119,8 @@ def _in_rounds(case: Case, answer: Answer) -> Verdict:
     shares = rate * h.tasks
     n = int(np.argmax([float(s) for s in shares]))
     gap = (shares[n] - shares.min()) / rate[n] / h.alone[n]
-    return verdict_of(
-        h, "one-round", gap, f"user {h.instance.users[n]!r} has the share {shares[n]}, and the least share is {shares.min()}"
-    )
+    words = f"user {h.instance.users[n]!r} has the share {shares[n]}, and the least share is {shares.min()}"
+    return verdict_of(h, "one-round", gap, words)
 
 
 # ---- sections 3 and 4: numbers of Figs. 2 to 4 and of Proposition 4 -------------------------------------------------
@@ -261,9 +260,8 @@ def _as_if_alone(case: Case, answer: Answer) -> Verdict:
     amounts = h.bundles[:, :, r].sum(axis=1)
     short = h.weights / h.weights.sum() - amounts / h.pools[:, r].sum()
     n = int(np.argmax([float(s) for s in short]))
-    return verdict_of(
-        h, "bottleneck-fairness", short[n], f"user {h.instance.users[n]!r} has {short[n]} of the common resource less than alone"
-    )
+    words = f"user {h.instance.users[n]!r} has {short[n]} of the common resource less than alone"
+    return verdict_of(h, "bottleneck-fairness", short[n], words)
 
 
 # ---- section 5 ------------------------------------------------------------------------------------------------------

@@ -67,9 +67,8 @@ def as_printed(case: Case, answer: Answer) -> Verdict:
         if None not in levels:
             break
     far = max(abs(a - b) / g for a, b, g in zip(levels, h.tasks, h.alone, strict=True))
-    return verdict_of(
-        h, "terminates", far, f"it ends with {[str(v) for v in levels]} tasks instead of {[str(v) for v in h.tasks]}"
-    )
+    words = f"it ends with {[str(v) for v in levels]} tasks instead of {[str(v) for v in h.tasks]}"
+    return verdict_of(h, "terminates", far, words)
 
 
 def _next_level(h: Holdings, levels: Sequence[Any]) -> Any:
@@ -178,9 +177,8 @@ def bought_in_a_market(case: Case) -> Verdict:
     budgets, tasks = case.reported.exact.weights, arcs.tasks(certificate.x)
     far = max(abs(float(s * u / w - 1)) for s, u, w in zip(costs, tasks, budgets, strict=True))
     allowed = float(10 * (2 * certificate.gap / min(budgets)) ** F(1, 2)) + 1e-12
-    return Verdict(
-        "market", far <= allowed, far, f"somebody spends {1 + far} of its income", "rational arithmetic on a certificate"
-    )
+    words = f"somebody spends {1 + far} of its income"
+    return Verdict("market", far <= allowed, far, words, "rational arithmetic on a certificate")
 
 
 MISREPORT6 = Misreport((1,), (((F(1),),),), (None,))
