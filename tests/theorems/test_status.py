@@ -12,7 +12,7 @@ import pytest
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.cli import main
 from fairalloc.models.errors import FairallocError
-from fairalloc.theorems import status
+from fairalloc.theorems import statement as status
 from fairalloc.theorems.cases import parse_case
 from fairalloc.theorems.pages import instead, statement_page
 from fairalloc.theorems.registry import all_statements

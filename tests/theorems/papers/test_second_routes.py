@@ -522,7 +522,7 @@ def test_vertices_have_the_optima_of_linear_programs():
             assert best == pytest.approx(maximum(worth, matrix[:, here], np.ones(matrix.shape[0]), False).value, rel=SHARES)
 
 
-TWO, BELOW, MIXED = claims_k.TIED, claims_k.TIED_BELOW, claims_k.TIED_MIXED
+TWO, BELOW, MIXED = (claims_k.cases[name] for name in ("tied", "tied-below", "tied-mixed"))
 APART = replace(TWO, points=(TWO.points[0], (F(1), F(0), F(0), F(1))))
 WEIGHTED = Case(Instance([[1], [1]], [[2]], weights=[1, 2]), points=((F(1), F(1)),), parameters={"alpha": 3, "A": 1, "B": 1})
 EMPTY = Case(Instance([[1]], [[1]]), points=((F(0),),))

@@ -40,14 +40,14 @@ def larger(*args):
 
 
 def test_pareto_optimal_points_with_and_without_the_most_used():
-    assert both("P.II-A.utilization", claims_p.HALVES) == (False, False)
-    assert both("P.II-A.utilization", replace(claims_p.HALVES, points=((F(1), F(0)),))) == (True, True)
+    assert both("P.II-A.utilization", claims_p.cases["halves"]) == (False, False)
+    assert both("P.II-A.utilization", replace(claims_p.cases["halves"], points=((F(1), F(0)),))) == (True, True)
 
 
 def test_max_min_fairness_of_other_shares(monkeypatch):
-    assert both("P.II-A.max-min", claims_p.HALVES) == (True, True)
+    assert both("P.II-A.max-min", claims_p.cases["halves"]) == (True, True)
     monkeypatch.setattr(of_p, "progressive_filling", lambda _: [F(1, 4), F(1, 4)])
-    assert both("P.II-A.max-min", claims_p.HALVES) == (False, False)
+    assert both("P.II-A.max-min", claims_p.cases["halves"]) == (False, False)
 
 
 def test_an_update_with_its_own_server_changed(monkeypatch):
@@ -109,10 +109,10 @@ def test_a_convex_utility():
 @pytest.mark.parametrize("case", [SHARED, UNEVEN])
 def test_multipliers_of_what_is_best_or_not(case, monkeypatch):
     assert both("K.E23", case) == both("K.E28", case) == (True, True)
-    monkeypatch.setattr(of_k, "_is_best", lambda *_: case is UNEVEN)
+    monkeypatch.setattr(of_k, "is_best", lambda *_: case is UNEVEN)
     monkeypatch.setattr(k_in_floats, "_best", lambda *_: case is UNEVEN)
     assert both("K.E23", case) == (False, False)
-    monkeypatch.setattr(of_k, "_solved", lambda *_, nu: nu)
+    monkeypatch.setattr(of_k, "solved_by_prices", lambda *_, nu: nu)
     monkeypatch.setattr(k_in_floats, "_priced", lambda *_: case is UNEVEN)
     assert both("K.E28", case) == (False, False)
 

@@ -129,7 +129,7 @@ def test_one_pool_is_told_from_two_servers():
 
 def test_a_misreport_that_helps_another_is_seen_by_the_strict_form_only():
     strict, weak = STATEMENTS["Z.T1.GSP.strict"], STATEMENTS["Z.T1.GSP"]
-    case = claims_z.HELPING
+    case = claims_z.cases["helping"]
     assert strict.violated(case) is not None
     assert weak.violated(case) is None
     harmful = replace(case, misreport=Misreport((2,), (((F(0), F(1, 2), F(1, 2)),),), (None,)))
@@ -138,7 +138,7 @@ def test_a_misreport_that_helps_another_is_seen_by_the_strict_form_only():
 
 def test_a_coalition_has_no_member_who_reports_the_truth():
     truth = ((F(0), F(0), F(1)), (F(0), F(1), F(0)))  # of user 2, in another order
-    case = replace(claims_z.HELPING, misreport=Misreport((1, 2), (truth, ((F(1, 2), F(0), F(1, 2)),)), (None, None)))
+    case = replace(claims_z.cases["helping"], misreport=Misreport((1, 2), (truth, ((F(1, 2), F(0), F(1, 2)),)), (None, None)))
     with pytest.raises(NotApplicable, match="reports the truth"):
         STATEMENTS["Z.T1.GSP.strict"].confirm(case)
 
@@ -205,9 +205,9 @@ def test_a_shared_f_leaves_no_envy_and_another_does():
 
 def test_who_is_placed_depends_on_the_allocation_that_is_tested():
     claim = STATEMENTS["Z.III.procedure.inside"]
-    assert claim.violated(claims_z.INSIDE) is not None
-    assert claim.trial(claims_z.INSIDE).holds is False
-    moved = replace(claims_z.INSIDE, points=((F(0), F(1), F(1), F(1)),))
+    assert claim.violated(claims_z.cases["inside"]) is not None
+    assert claim.trial(claims_z.cases["inside"]).holds is False
+    moved = replace(claims_z.cases["inside"], points=((F(0), F(1), F(1), F(1)),))
     assert claim.confirm(moved).holds, "user 1 on resource 2: user 2 can have more"
 
 
@@ -322,5 +322,5 @@ def test_results_for_other_utilities_are_seen_to_fail(monkeypatch):
 def test_a_least_utility_without_a_largest_is_seen():
     item = STATEMENTS["Z.VI.results.LMMF"]
     both = Case(Instance([[1, 1], [1, 1]], [[1, 1]]))
-    for case, holds in ((claims_z.LEAPING, False), (both, True), (Case(Instance([[0, 1], [0, 1]], [[1, 1]])), True)):
+    for case, holds in ((claims_z.cases["vi-leap"], False), (both, True), (Case(Instance([[0, 1], [0, 1]], [[1, 1]])), True)):
         assert item.trial(case).holds is item.confirm(case).holds is holds

@@ -141,7 +141,7 @@ def all_used(case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "all capacities used", 1 - least, f"{float(least):.6g} of a capacity is used")
 
 
-def at_servers(other: Callable[[Case, Sequence[int], Row], bool], case: Case) -> Verdict:
+def at_servers(case: Case, other: Callable[[Case, Sequence[int], Row], bool]) -> Verdict:
     """K (23) to (25) at a server have multipliers iff the other is so."""
     need = [first for first, _ in worths(case.instance, case.points[0], alphas(case))]
     each = [(here, [need[a] / max(need[b] for b in here) for a in here]) for here in arcs_of_servers(case.instance)]
