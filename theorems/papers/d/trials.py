@@ -30,7 +30,7 @@ from fairalloc.theorems.papers.d.complaints import (
     of_data,
 )
 from fairalloc.theorems.papers.d.regions import reduced
-from fairalloc.theorems.papers.d.trajectories import along, at_points, far, integrated, on_trajectories
+from fairalloc.theorems.papers.d.trajectories import at_points, far, integrated, on_trajectories
 
 F = Fraction
 
@@ -212,11 +212,13 @@ trials: dict[str, Routes] = {
     "D.S5.3.fig5-ratios": printed(fig5_ratios),
     "D.R2": of_data(regions.other_barrier),
     "D.R3": at_points(lambda _, at: (0 if min(at.nu) > 0 else 1, "the gradient of f is 0")),
-    "D.E6": at_points(lambda _, at: (far(at.nu, [sum(along(at, v)[0]) for v in at.units]), "(6) is another vector")),
+    "D.E6": at_points(lambda _, at: (far(at.nu, [sum(trajectories.along(at, v)[0]) for v in at.units]), "(6) is another vector")),
     "D.R4": of_data(trajectories.starts_at_zero),
     "D.R5": at_points(trajectories.equation_8),
     "D.E11": at_points(trajectories.printed_11),
-    "D.E11.true": at_points(lambda _, at: (abs(sum(along(at, at.velocity())[0]) - 1), "f does not grow at the rate 1")),
+    "D.E11.true": at_points(
+        lambda _, at: (abs(sum(trajectories.along(at, at.velocity())[0]) - 1), "f does not grow at the rate 1")
+    ),
     "D.E13.true": at_points(trajectories.equation_13),
     "D.L4.symmetric": once(checked("D.L4.symmetric", lambda found: abs(found["one"] - found["other"]))),
     "D.L4.unique": at_points(trajectories.unique_velocity),

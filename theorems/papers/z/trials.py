@@ -42,7 +42,7 @@ from fairalloc.theorems.checkers.trials import (
     verdict_of,
 )
 from fairalloc.theorems.papers.z import utilities
-from fairalloc.theorems.papers.z.utilities import bundles_of, is_larger, of_two_points, pivots_of, step_of_theorem_1, utilities_of
+from fairalloc.theorems.papers.z.utilities import bundles_of, of_two_points, pivots_of, step_of_theorem_1, utilities_of
 
 F = Fraction
 
@@ -290,7 +290,7 @@ trials: dict[str, Routes] = {
         lambda at: at.i in at.pivots[0] or at.rise > 0 or at.refutes_first() or at.refutes_second(),
     ),
     "Z.T1.case1": step_of_theorem_1(  # Y' is the larger one
-        lambda at: at.rise > 0, "the pivots of Y' do not have more", lambda at: is_larger(*at.by_truth[::-1])
+        lambda at: at.rise > 0, "the pivots of Y' do not have more", lambda at: utilities.is_larger(*at.by_truth[::-1])
     ),
     "Z.T1.case2": step_of_theorem_1(  # no pivot is one of both, those of Y have more in Y', and Y is not LMMF
         lambda at: at.rise == 0,
@@ -304,7 +304,7 @@ trials: dict[str, Routes] = {
     "Z.T1.case3": step_of_theorem_1(  # they are pivots for D' as well, and Y' is not LMMF for D'
         lambda at: at.rise < 0 < at.gain,
         "the pivots of Y' do not have less, or nobody gains",
-        lambda at: {*at.pivots[1]} <= {*pivots_of(*at.by_report)} and at.refutes_second(),
+        lambda at: {*at.pivots[1]} <= {*utilities.pivots_of(*at.by_report)} and at.refutes_second(),
     ),
     "Z.T2.zero": about_mechanism("lmmf", utilities.nothing_of_a_richer_bundle),
     "Z.T1.leftovers": about_mechanism("lmmf", utilities.misreporting_with_leftovers),
