@@ -197,9 +197,6 @@ def worth(case: Case, n: int, *bundle: Any) -> Any:
 ENVY, PARETO = property_judge("envy-freeness"), property_judge("pareto")
 MISREPORTING = property_judge("group-strategyproofness")
 
-PROP7 = Case(example("zarchy-prop7").instance)
-
-
 cases: dict[str, Case] = {
     "i-toy": Case(Instance([[["9/10", "1/10"], ["1/10", "9/10"]]], [[1, 1]])),
     "mmf-pareto": Case(example("zarchy-ex2").instance, points=((F(1), F(1)),)),
@@ -211,16 +208,14 @@ cases: dict[str, Case] = {
     # User 1 is placed in round 1; users 2 and 3 share resource 2, and each could have more at the cost of the other
     "repeating": Case(Instance([[1, 0], [0, "1/4"], [0, "1/4"]], [[1, 1]])),
     "p6": Case(example("zarchy-ex3").instance, MISREPORT6),
-    "p7": Case(PROP7.instance, MISREPORT7),
+    **dict.fromkeys(("p7", "v-nb-sp", "v-nb-gsp"), Case(example("zarchy-prop7").instance, MISREPORT7)),
     # User 3 runs one task by either report, on resources of user 1 instead of user 2; both conceal a way that they have
     "helping": Case(
         Instance([[[1, 0, 0]], [[0, 1, 0], [0, 0, 1]], [["1/2", 0, "1/2"], [0, "1/2", "1/2"]]], [[2, 3, "1/2"]]),
         Misreport((1, 2), (((F(0), F(1), F(0)),), ((F(1, 2), F(0), F(1, 2)),)), (None, None)),
     ),
-    "v-nb-sp": Case(PROP7.instance, MISREPORT7),
     # What user 1 needs to have anything, user 2 lacks; the less it is the better
     "vi-leap": Case(Instance([[1, 1], [0, 1]], [[1, 1]])),
-    "v-nb-gsp": Case(PROP7.instance, MISREPORT7),
 }
 
 
