@@ -1,7 +1,7 @@
 """The data of a case for standalone scripts, rational answers and prices from the exact solvers; scripts check these again."""
 
 from collections.abc import Collection, Mapping, Sequence
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,7 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.standalone.definitions import unit
 
-F = Fraction
-Table = list[list[Fraction]]
+Table = list[list[F]]
 
 
 PROBLEMS = {
@@ -57,7 +56,7 @@ def of_eligible(instance: Instance) -> Instance:
     return instance.replace(weights=[w * a / b for w, a, b in units])
 
 
-def _vectors(demands: Sequence[Sequence[Sequence[Fraction]]], single: bool) -> list[Any]:
+def _vectors(demands: Sequence[Sequence[Sequence[F]]], single: bool) -> list[Any]:
     return [list(rows[0]) if single else [list(row) for row in rows] for rows in demands]
 
 
@@ -69,7 +68,7 @@ def rational_answer(instance: Instance, name: str) -> Any:
     return made
 
 
-def by_place(instance: Instance, x: Sequence[Fraction]) -> Table:
+def by_place(instance: Instance, x: Sequence[F]) -> Table:
     """Tasks on arcs as rows of users by demand vector and server; for users with one vector, by server."""
     arcs, K = instance.arcs, instance.K
     table = [[F(0)] * (len(rows) * K) for rows in instance.exact.demands]
@@ -104,7 +103,7 @@ def lexicographic_answer(instance: Instance, name: str) -> dict[str, Any]:
     return {"tasks": by_place(domain, made.x), "rounds": rounds}
 
 
-def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int, Fraction]) -> Optimum:
+def most_tasks(instance: Instance, gaining: Collection[int], least: Mapping[int, F]) -> Optimum:
     """Feasible tasks z (A,) in which some users together have most while others have at least so many, which must be possible."""
     arcs = exact_arcs(instance)
     kept = [[F(-int(m == n)) for m in arcs.user] for n in least]
@@ -120,7 +119,7 @@ def exact_maximum(cost: Sequence[Any], rows: Sequence[Any], sides: Sequence[Any]
     return maximum(objective, matrix, limits, True)
 
 
-def least_prices(demands: Any, needs: Sequence[Fraction | None], capacity: Sequence[Fraction]) -> list[Fraction]:
+def least_prices(demands: Any, needs: Sequence[F | None], capacity: Sequence[F]) -> list[F]:
     """The prices of one server at which capacities cost least, and a task of user n its need or more; None = it may not run."""
     own = [(d, need) for d, need in zip(demands, needs, strict=True) if need is not None]
     best = exact_maximum([-c for c in capacity], [[-q for q in d] for d, _ in own], [-need for _, need in own])
@@ -128,14 +127,14 @@ def least_prices(demands: Any, needs: Sequence[Fraction | None], capacity: Seque
     return [F(v) for v in best.z]
 
 
-def multipliers(rows: Table, sides: Sequence[Fraction], objective: Sequence[Fraction]) -> list[Fraction] | None:
+def multipliers(rows: Table, sides: Sequence[F], objective: Sequence[F]) -> list[F] | None:
     """The y >= 0 with y . rows >= objective for which y . sides is least; None where no y bounds the objective."""
     columns = [[-row[k] for row in rows] for k in range(len(objective))]
     best = exact_maximum([-s for s in sides], columns, [-v for v in objective])
     return None if best is None else [F(v) for v in best.z]
 
 
-def farkas(rows: Table, sides: Sequence[Fraction]) -> list[Fraction] | None:
+def farkas(rows: Table, sides: Sequence[F]) -> list[F] | None:
     """The y >= 0 with y . rows >= 0 and y . sides = -1, which no x >= 0 with rows . x <= sides allows; None = there is none."""
     y = multipliers([[*row, side] for row, side in zip(rows, sides)], sides, [F(0)] * len(rows[0]) + [F(-1)])
     return y if y and sum(v * side for v, side in zip(y, sides)) < 0 else None

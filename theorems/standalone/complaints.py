@@ -2,7 +2,7 @@
 its section 5 and its formulas: dummies, removals, the region, the trajectory.
 """
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 from fairalloc.formulations.njc import Requests
@@ -14,8 +14,6 @@ from fairalloc.theorems.papers.d.trials import trials
 from fairalloc.theorems.standalone.certificates import lexicographic_answer
 from fairalloc.theorems.standalone.definitions import fair, lexicographic, listed, unit_of
 from fairalloc.theorems.standalone.every_answer import bound, bounds, part_of_the_truth
-
-F = Fraction
 
 
 def matrix(d: Requests) -> Any:

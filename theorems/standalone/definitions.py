@@ -4,12 +4,10 @@ The source of these functions is copied into the scripts (script.py), so they us
 A `problem` is (demands, capacities, eligible, weights): vectors, or lists of vectors, by user; eligible[user][server].
 """
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 from fairalloc.theorems.definitions import EXACT, content, equilibrium, feasible, keeps, no_complaint, ps_dsf, undominated, used
-
-F = Fraction
 
 
 def exact(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Arguments about the game for finite alpha and Nash bargaining, its case of alpha = 1 on one server: prices prove equilibria."""
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 from fairalloc.models.instance import Instance
@@ -29,15 +29,13 @@ from fairalloc.theorems.standalone.definitions import (
 from fairalloc.theorems.standalone.merit import full_resources, root
 from fairalloc.theorems.standalone.per_server import make_of_ps_dsf
 
-F = Fraction
-
 
 def priced(instance: Instance, tasks: Any, alphas: Any, B: Any = 0) -> Any:
     """The prices of an equilibrium by server and resource, for g_i' = z^-alpha_i + B / z."""
     problem = given(Case(instance))["problem"]
     z, found = virtual_shares(problem, tasks), []
     for i, capacity in enumerate(problem[1]):
-        needs: list[Fraction | None] = []
+        needs: list[F | None] = []
         for n, d in enumerate(problem[0]):
             share = z.get((n, i, i))
             needs.append(None if share is None else (falling(share, alphas[i]) + B / share) / alone(d, capacity))

@@ -4,7 +4,7 @@ Scripts copy the first two parts. The last part finds the cases, by branch and b
 point is above the bound is split, by the arc or the choice of a resource whose cases have the least values together.
 """
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from fairalloc.analysis.linear import maximum
 from fairalloc.theorems.standalone.certificates import exact_maximum, farkas, multipliers
 from fairalloc.theorems.standalone.definitions import alone
 
-F = Fraction
 ROUNDING = 1e-7
 """Of the values of linear programs in floating point."""
 

@@ -4,7 +4,7 @@ Pareto optimality of other mechanisms, programs, and pivots.
 All answers of such a mechanism have the same totals, which prices of each round prove (`lexicographic`).
 """
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 from fairalloc.theorems.cases import Case
@@ -32,8 +32,6 @@ from fairalloc.theorems.standalone.definitions import (
     unit,
     whole_tasks,
 )
-
-F = Fraction
 
 
 def make_answer(case: Case, rule: str, mechanism: str = "") -> dict[str, Any]:

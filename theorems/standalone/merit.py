@@ -1,11 +1,9 @@
 """The merit function of K's Problem 3 and what PS-MFA does with it, for standalone scripts, which copy these functions."""
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 from fairalloc.theorems.standalone.definitions import alone
-
-F = Fraction
 
 
 def whole_root(square: int) -> int:

@@ -1,6 +1,6 @@
 """Arguments against formulas of K: its derivatives, its prices, and what PS-MFA does at single points."""
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 from fairalloc.models.exact.rationals import solved
@@ -11,8 +11,6 @@ from fairalloc.theorems.papers.k.problem_3 import ExactMeritPoint, alphas, total
 from fairalloc.theorems.standalone.certificates import given
 from fairalloc.theorems.standalone.definitions import alone, fits, listed
 from fairalloc.theorems.standalone.merit import dot, full_resources, merit_gradient, no_descent, price_moves, whole_root
-
-F = Fraction
 
 
 def make_served_point(case: Case) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Arguments about PS-DSF: properties that none of its answers have, and printed numbers of P."""
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 from fairalloc.theorems.cases import Case
@@ -9,15 +9,13 @@ from fairalloc.theorems.standalone.definitions import alone, dominating, of_tota
 from fairalloc.theorems.standalone.every_answer import every_ps_dsf, ps_dsf_steps
 from fairalloc.theorems.standalone.merit import full_resources
 
-F = Fraction
-
 
 def make_of_ps_dsf(case: Case) -> dict[str, Any]:
     """An exact PS-DSF allocation."""
     return {"tasks": by_place(case.instance, rational_answer(case.instance, "ps-dsf").x)}
 
 
-def steps_of(problem: Any, n: int, sign: int, most: Fraction) -> list[str]:
+def steps_of(problem: Any, n: int, sign: int, most: F) -> list[str]:
     """The steps that prove sign x_n <= most for every PS-DSF allocation."""
     return ps_dsf_steps(problem, unit_of(n, len(problem[0]), sign), most)
 

@@ -2,7 +2,7 @@
 about sentences and printed formulas that no theorem of the papers rests on.
 """
 
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 from fairalloc.models.exact.rationals import exact_arcs
@@ -12,8 +12,6 @@ from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, drf_on_ea
 from fairalloc.theorems.standalone.certificates import by_place, given
 from fairalloc.theorems.standalone.definitions import alone, arcs, drf_per_server, fits, virtual_shares, whole_tasks
 from fairalloc.theorems.standalone.every_answer import at_most
-
-F = Fraction
 
 
 def induction_for_sharing(problem: Any) -> Any:

@@ -3,7 +3,7 @@ assertions of what must be so.
 """
 
 from collections.abc import Callable
-from fractions import Fraction
+from fractions import Fraction as F
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -32,15 +32,13 @@ from fairalloc.theorems.papers.d.complaints import (
 from fairalloc.theorems.papers.d.regions import reduced
 from fairalloc.theorems.papers.d.trajectories import at_points, far, integrated, on_trajectories
 
-F = Fraction
-
 
 def printed(check: Callable[[Requests, list[Rationals]], bool | None]) -> Routes:
     return once(asserted(lambda case: check(data(case), all_fair(data(case)))))
 
 
 def rationals(*values: Any) -> Rationals:
-    return tuple(Fraction(v) for v in values)
+    return tuple(F(v) for v in values)
 
 
 def held(d: Requests, x: Rationals) -> list[Rationals]:
@@ -141,8 +139,7 @@ trials: dict[str, Routes] = {
     "D.S3.small": for_every(complaints.small_requests),
     "D.S3.no-scarcity": for_every(complaints.no_scarcity),
     "D.S3.cut-back": for_every(complaints.cut_back),
-    "D.S3.pareto": for_every(complaints.pareto),
-    "D.S3.pareto-zero": for_every(complaints.pareto),
+    **dict.fromkeys(("D.S3.pareto", "D.S3.pareto-zero"), for_every(complaints.pareto)),
     "D.S3.less-elsewhere": for_every(complaints.less_elsewhere),
     "D.S3.pareto-not-fair": of_data(complaints.serial_is_fair),
     "D.S3.greedy": of_data(complaints.greedy),
@@ -150,8 +147,7 @@ trials: dict[str, Routes] = {
     "D.S4.sharing-incentive": for_every(complaints.sharing, convex=True),
     "D.S4.sharing-incentive.step": for_every(complaints.exact_entitlement),
     "D.S4.strategyproof": of_data(partial(complaints.misreporting, False), FOR_SOME, FOR_ALL),
-    "D.S4.strategyproof.less": of_data(complaints.scaled_request),
-    "D.S4.strategyproof.more": of_data(complaints.scaled_request),
+    **dict.fromkeys(("D.S4.strategyproof.less", "D.S4.strategyproof.more"), of_data(complaints.scaled_request)),
     "D.S4.strategyproof.harm": of_data(partial(complaints.misreporting, True)),
     "D.S4.envy-free": for_every(complaints.envy),
     "D.S4.envy-free.true": about_mechanism("nb", complaints.market_envy),
@@ -184,8 +180,7 @@ trials: dict[str, Routes] = {
     "D.S5.1.satisfied": of_data(regions.satisfied_removed),
     "D.S5.1.room": of_data(regions.room_for_entitlements),
     "D.S5.1.renormalised": of_data(regions.renormalised_requests),
-    "D.S5.1.all": of_data(regions.entitlements_left),
-    "D.S5.1.all.true": of_data(regions.entitlements_left),
+    **dict.fromkeys(("D.S5.1.all", "D.S5.1.all.true"), of_data(regions.entitlements_left)),
     "D.S5.1.removal": printed(
         lambda d, _: reduced(d, 0).entitlement == rationals("2/5", "3/5") and reduced(d, 0).parts[0][0] == F(5, 3) * d.parts[1][0]
     ),
@@ -205,8 +200,7 @@ trials: dict[str, Routes] = {
     "D.S5.3.smooth": at_points(regions.curvature),
     "D.S5.3.limit": of_data(regions.limit_of_levels),
     "D.S5.3.point": at_points(regions.point_on_the_level),
-    "D.S5.3.unique": of_data(partial(complaints.unique, True)),
-    "D.S5.3.unique-zero": of_data(partial(complaints.unique, True)),
+    **dict.fromkeys(("D.S5.3.unique", "D.S5.3.unique-zero"), of_data(partial(complaints.unique, True))),
     "D.S5.3.not-unique": of_data(partial(complaints.unique, False)),
     "D.S5.3.fig5": printed(fig5),
     "D.S5.3.fig5-ratios": printed(fig5_ratios),
@@ -225,9 +219,8 @@ trials: dict[str, Routes] = {
     "D.L4": on_trajectories(trajectories.exists, partial(integrated, 1e-3)),
     "D.L2": on_trajectories(trajectories.ends_at_the_boundary, partial(integrated, 1e-6)),
     "D.L2.true": on_trajectories(trajectories.tends_to_the_market, partial(integrated, 1e-5)),
-    "D.L3": Routes(trajectories.limit_is_fair, trajectories.market_is_fair),
+    **dict.fromkeys(("D.L3", "D.S5.4.error"), Routes(trajectories.limit_is_fair, trajectories.market_is_fair)),
     "D.L3.step": of_data(trajectories.vanishing_numerators),
-    "D.S5.4.error": Routes(trajectories.limit_is_fair, trajectories.market_is_fair),
     "D.S5.5.segment": printed(segment),
     "D.S5.5.weights.true": on_trajectories(trajectories.tends_to_the_market, partial(integrated, 1e-5)),
     "D.S5.5.circle": printed(

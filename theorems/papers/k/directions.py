@@ -21,7 +21,7 @@ below t, (52) and (53) hold, and lambda stays 0, for nothing becomes full. As dP
 is alpha or more in every iteration, so with epsilon < alpha PS-MFA never ends, and where x tends to the gradient is not 0.
 """
 
-from fractions import Fraction
+from fractions import Fraction as F
 
 import numpy as np
 
@@ -30,8 +30,6 @@ from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import only_where
 from fairalloc.theorems.standalone.merit import dot, slopes
-
-F = Fraction
 
 
 def lemma_3_point() -> Case:
@@ -131,7 +129,7 @@ RUN = Case(
 """Where the users start, and first and q of the docstring."""
 
 
-def numbers(case: Case) -> tuple[int, Fraction, Fraction, Fraction]:
+def numbers(case: Case) -> tuple[int, F, F, F]:
     """Alpha, x^1, first and q; NotApplicable where the case is not of the kind that the docstring is about."""
     instance, start = case.instance, set(case.points[0])
     alone = len(instance.arcs) == instance.N == instance.K and instance.R == 1

@@ -22,7 +22,7 @@ users who have tasks there and weights for which these rest, phi_n = x_n sum_r l
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
+from fractions import Fraction as F
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,6 @@ from fairalloc.theorems.checkers.trials import (
 from fairalloc.theorems.papers.k.problem_3 import METHOD, ExactMeritPoint, Surd, alphas, psi_slope, totals, worths
 from fairalloc.theorems.standalone.merit import dot
 
-F = Fraction
-
 ALIKE = Case(Instance([[1], [1]], [[1], [1]]), points=((F(1, 2),) * 4,), parameters={"alpha": 2, "A": 1, "B": 1})
 """h = 2 and omega = 3 at all arcs, and dlambda = -3, dx = 1 solves (105)."""
 
@@ -54,14 +52,14 @@ EPSILON = F(1, 4)
 """Of (57), in parts of capacity."""
 
 
-def _terms(case: Case) -> tuple[int, Fraction, Fraction, list[Fraction], list[tuple[Fraction, Fraction]]]:
+def _terms(case: Case) -> tuple[int, F, F, list[F], list[tuple[F, F]]]:
     """Alpha, A, B, (A,) the tasks of each arc's user, and both terms of h, at the case's point."""
     A, B = (F(str(case.parameters[name])) for name in "AB")
     x, terms = case.points[0], worths(case.instance, case.points[0], alphas(case), A, B)
     return int(case.parameters["alpha"]), A, B, totals(case.instance, x), terms
 
 
-def _alike(each: Iterable[tuple[Fraction, Fraction]], what: str) -> Verdict:
+def _alike(each: Iterable[tuple[F, F]], what: str) -> Verdict:
     """Whether each printed number is the right one."""
     off = max(abs(printed / right - 1) for printed, right in each)
     return exact_verdict("formula", off, f"{what} is off by {float(off):.3g}, relative")
@@ -112,7 +110,7 @@ def approximate_prices(case: Case) -> Verdict:
     return _kept([([x[a] * cost[a] for a in here], [x[a] / gamma[a] for a in here]) for here in served], epsilon)
 
 
-def _paid(arcs: ExactArcs, x: Rationals, epsilon: Fraction) -> list[Fraction]:
+def _paid(arcs: ExactArcs, x: Rationals, epsilon: F) -> list[F]:
     """(A,) what a task costs at the prices (57), epsilon in parts of capacity."""
     price = [max(load - 1 + epsilon, F(0)) / epsilon**2 for load in arcs.loads(x)]
     return [sum((price[row] * part for row, part in load), F(0)) for load in arcs.load]
@@ -130,7 +128,7 @@ def _kept(shares: Any, epsilon: F) -> Verdict:
     return exact_verdict("sharing", max(margins), words)
 
 
-Row = Sequence[Fraction]
+Row = Sequence[F]
 
 
 def all_used(case: Case, answer: Answer) -> Verdict:
@@ -174,14 +172,14 @@ def is_best(case: Case, here: Sequence[int], worth: Row) -> bool:
     return bool(best <= dot(worth, [case.points[0][a] for a in here]))
 
 
-def pairs(case: Case) -> list[tuple[Fraction, Fraction]]:
+def pairs(case: Case) -> list[tuple[F, F]]:
     """(x_ni, f_ni) and all pairs of the signs of their parts, also with nothing of one or of both."""
     point = ExactMeritPoint.of(case)
     found = [(a * s, b * t) for a, b in zip(point.x, point.f, strict=True) for s in (-1, 0, 1) for t in (-1, 0, 1)]
     return list(dict.fromkeys(found))
 
 
-def _is_solved(a: Fraction, b: Fraction) -> bool:
+def _is_solved(a: F, b: F) -> bool:
     return a >= 0 and b >= 0 and a * b == 0
 
 
@@ -230,7 +228,7 @@ def local(case: Case) -> Verdict:
     return Verdict("locality", worst == 0, float(worst), f"a direction differs by {worst} with other servers changed", METHOD)
 
 
-def _directions(instance: Instance, x: Rationals, alpha: Sequence[int]) -> list[Fraction]:
+def _directions(instance: Instance, x: Rationals, alpha: Sequence[int]) -> list[F]:
     """(A,) v of (55), in K's own units; parts of capacity for loads."""
     cost = _paid(exact_arcs(instance), x, F(1, 10))
     v = [first - paid for (first, _), paid in zip(worths(instance, x, alpha), cost, strict=True)]

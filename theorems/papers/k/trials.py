@@ -8,7 +8,7 @@ K.3.3.one-server compares both with another solver's floats.
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
+from fractions import Fraction as F
 from functools import partial
 
 import numpy as np
@@ -37,8 +37,6 @@ from fairalloc.theorems.checkers.trials import (
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
 from fairalloc.theorems.papers.k.problem_1 import two_solutions
 from fairalloc.theorems.statement import FLOATING_POINT
-
-F = Fraction
 
 
 def _fig1(case: Case) -> Sequence[Row]:
@@ -162,18 +160,14 @@ trials: dict[str, Routes] = {
     "K.E45": once(formulas.violates),
     "K.5.2.local": once(formulas.local),
     "K.5.1.assumption-2": once(formulas.assumption_2),
-    "K.T1": once(problem_1.theorem_1),
-    "K.T2.proportional": game.about_equilibria(game.proportional),
-    "K.T2.limit": game.about_equilibria(game.limit_rate),
+    **dict.fromkeys(("K.T1", "K.3.4.mixed.definition"), once(problem_1.theorem_1)),
+    **dict.fromkeys(("K.T2.proportional", "K.3.4.mixed.one"), game.about_equilibria(game.proportional)),
+    **dict.fromkeys(("K.T2.limit", "K.3.4.mixed.limit", "K.C3"), game.about_equilibria(game.limit_rate)),
     "K.3.2.server1": once(_fig3_server1),
     "K.3.2.Fig3": once(_fig3_efficient),
     "K.3.3.one-server": game.about_equilibria(game.same_as_fds),
     "K.T4": game.same_as_ps_dsf(),
     "K.T5": game.same_as_ps_dsf(time_shared),
-    "K.3.4.mixed.definition": once(problem_1.theorem_1),
-    "K.3.4.mixed.limit": game.about_equilibria(game.limit_rate),
-    "K.3.4.mixed.one": game.about_equilibria(game.proportional),
-    "K.C3": game.about_equilibria(game.limit_rate),
     "K.L1": once(problem_3.complementary),
     "K.T6": once(problem_3.stationary),
     **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},

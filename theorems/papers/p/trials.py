@@ -4,7 +4,7 @@ between its theorems: units, what an update needs and reaches, the least share.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
+from fractions import Fraction as F
 from functools import partial
 from itertools import zip_longest
 
@@ -49,8 +49,6 @@ from fairalloc.theorems.papers.p import algorithm_1
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, procedure
 from fairalloc.theorems.standalone.certificates import by_place, of_eligible
 from fairalloc.theorems.statement import FLOATING_POINT
-
-F = Fraction
 
 
 def increase(case: Case) -> Verdict:
@@ -144,7 +142,7 @@ def definition(case: Case) -> Verdict:
     return Verdict("equivalence", True, 0.0, f"both agree at {len(points)} allocations", RATIONAL)
 
 
-def _at(instance: Instance, x: Sequence[Fraction]) -> Holdings:
+def _at(instance: Instance, x: Sequence[F]) -> Holdings:
     return Holdings(rational_allocation(instance, tuple(x)), True)
 
 
@@ -221,7 +219,7 @@ def _table4(mechanism: str, n: int, case: Case) -> Sequence[Row]:
     return [on_a, ("class C", printed[2], x[2]), ("class D", printed[3], x[3])]
 
 
-def _used(instance: Instance, resource: int, classes: Sequence[int]) -> Mapping[str, Fraction]:
+def _used(instance: Instance, resource: int, classes: Sequence[int]) -> Mapping[str, F]:
     """The part of a resource that is used in some classes together, under each of the mechanisms."""
     answers = {name: certified(instance, name) for name in ("ps-dsf", "tsf", "drfh")}
     return {name: sum(h.used[[*classes], resource]) / sum(h.pools[[*classes], resource]) for name, h in answers.items()}

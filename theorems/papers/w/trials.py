@@ -1,7 +1,7 @@
 """How the claims of W (DRFH) in statements.toml are tried and confirmed, by their ids."""
 
 from collections.abc import Sequence
-from fractions import Fraction
+from fractions import Fraction as F
 from functools import partial
 from typing import Any
 
@@ -32,9 +32,6 @@ from fairalloc.theorems.checkers.trials import (
     verdict_of,
 )
 from fairalloc.theorems.standalone.definitions import alone, whole_tasks
-
-F = Fraction
-
 
 # ---- section 2: the pool of 9 CPUs and 18 GB ------------------------------------------------------------------------
 
@@ -96,7 +93,7 @@ def _programs(case: Case) -> Verdict:
     return exact_verdict("equivalence", abs(g5 - g6) / g5, f"(5) has the value {g5} and (6) {g6}")
 
 
-def _equalised(instance: Instance, rate: Sequence[Fraction]) -> Any:
+def _equalised(instance: Instance, rate: Sequence[F]) -> Any:
     """Max g with sum_l g_il = g for all users, by two inequalities; shares are per task."""
     arcs = exact_arcs(instance)
     rows = [[*row, F(0)] for row in arcs.matrix()]
@@ -128,7 +125,7 @@ def _in_rounds(case: Case, answer: Answer) -> Verdict:
 
 def _normalised(case: Case, printed: Sequence[str]) -> Sequence[Row]:
     """Capacities c and demands D in parts of all there is, and d = D / max D, of CPU and of memory."""
-    exact, found = case.instance.exact, dict[str, list[Fraction]]()
+    exact, found = case.instance.exact, dict[str, list[F]]()
     parts = [[v / total for v, total in zip(row, _sums(exact.capacities), strict=True)] for row in exact.capacities]
     found |= {f"c_{k}": part for k, part in enumerate(parts, 1)}
     for k, (demand,) in enumerate(exact.demands, 1):
@@ -195,7 +192,7 @@ def _partitioned(case: Case) -> Verdict:
     return exact_verdict("partition", max(off), "the mean differs")
 
 
-def _sums(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+def _sums(rows: Sequence[Sequence[F]]) -> list[F]:
     return [sum(column, F(0)) for column in zip(*rows, strict=True)]
 
 
@@ -249,7 +246,7 @@ def _common_resource(instance: Instance) -> int:
     return min(common)
 
 
-def _amounts(instance: Instance) -> list[Fraction]:
+def _amounts(instance: Instance) -> list[F]:
     r = _common_resource(instance)
     return [rows[0][r] for rows in instance.exact.demands]
 
@@ -329,8 +326,7 @@ cases: dict[str, Case] = {
 
 trials: dict[str, Routes] = {
     "W.Fig1": printed_numbers(_split_pool),
-    "W.S2.infeasible": about_mechanism("drfh", realisable),
-    "W.S2.homogeneous": about_mechanism("drfh", realisable),
+    **dict.fromkeys(("W.S2.infeasible", "W.S2.homogeneous"), about_mechanism("drfh", realisable)),
     "W.Fig2": printed_numbers(
         partial(_normalised, printed=("c_1 1/7 6/7", "c_2 6/7 1/7", "D_1 1/70 1/14", "d_1 1/5 1", "D_2 1/14 1/70", "d_2 1 1/5"))
     ),
@@ -344,13 +340,10 @@ trials: dict[str, Routes] = {
     "W.P4.numbers": printed_numbers(_prop4),
     "W.S4.5.partitions": printed_numbers(_partitions),
     "W.S3.2.non-wasteful": once(_taken_back),
-    "W.S4.5.weaker": once(_partitioned),
-    "W.S4.5.mean": once(_partitioned),
-    "W.P8": about_mechanism("drfh", partial(leximin_in, _amounts)),
-    "W.P8.alone": about_mechanism("drfh", _as_if_alone),
-    "W.P8.identical": about_mechanism("drfh", _as_if_alone),
+    **dict.fromkeys(("W.S4.5.weaker", "W.S4.5.mean"), once(_partitioned)),
+    **dict.fromkeys(("W.P8", "W.S5.1.P8"), about_mechanism("drfh", partial(leximin_in, _amounts))),
+    **dict.fromkeys(("W.P8.alone", "W.P8.identical"), about_mechanism("drfh", _as_if_alone)),
     "W.S5.1.P5.parts": about_mechanism("drfh", _parts_by_weight),
-    "W.S5.1.P8": about_mechanism("drfh", partial(leximin_in, _amounts)),
     "W.S5.1.rounds": few_rounds("drfh"),
     "W.E9": printed_numbers(_fitness),
     "W.S5.2.best-fit": printed_numbers(

@@ -4,7 +4,7 @@ First LMMF by its iterations as printed (III-A), how many steps NB takes (Propos
 """
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
+from fractions import Fraction as F
 from functools import partial
 from typing import Any
 
@@ -43,8 +43,6 @@ from fairalloc.theorems.checkers.trials import (
 )
 from fairalloc.theorems.papers.z import utilities
 from fairalloc.theorems.papers.z.utilities import bundles_of, of_two_points, pivots_of, step_of_theorem_1, utilities_of
-
-F = Fraction
 
 
 def as_printed(case: Case, answer: Answer) -> Verdict:
@@ -268,8 +266,8 @@ trials: dict[str, Routes] = {
     "Z.Fig1": once(checked("Z.Fig1", lambda found: found["value"] - found["printed"] - F(1, 20))),
     "Z.III.lp": about_mechanism("lmmf", linear_programs),
     "Z.III.procedure.inside": about_mechanism("lmmf", inside_one_allocation),
-    "Z.P1": few_rounds("lmmf"),
-    "Z.P2": once(few_steps),
+    **dict.fromkeys(("Z.P1", "Z.V.LMMF.CE"), few_rounds("lmmf")),
+    **dict.fromkeys(("Z.P2", "Z.V.NB.CE"), once(few_steps)),
     "Z.Cor1": about_mechanism("lmmf", partial(utilities.corollary_1, False)),
     "Z.Cor1.all": about_mechanism("lmmf", partial(utilities.corollary_1, True)),
     "Z.P3": about_mechanism("lmmf", as_printed),
@@ -304,9 +302,7 @@ trials: dict[str, Routes] = {
     "Z.T2.zero": about_mechanism("lmmf", utilities.nothing_of_a_richer_bundle),
     "Z.T1.leftovers": about_mechanism("lmmf", utilities.misreporting_with_leftovers),
     "Z.T2.leftovers": about_mechanism("lmmf", partial(utilities.envy, True)),
-    "Z.V.LMMF.CE": few_rounds("lmmf"),
     "Z.V.LMMF.LMMF": about_mechanism("lmmf", leximin),
-    "Z.V.NB.CE": once(few_steps),
     "Z.V.NB.LMMF": about_mechanism("nb", leximin),
     "Z.V.NB.SP": about_mechanism("nb", MISREPORTING),
     "Z.VI.results.PO": about_mechanism("lmmf", partial(utilities.linear, PARETO, True)),

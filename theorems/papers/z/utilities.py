@@ -8,7 +8,7 @@ allocations, where they say something.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from fractions import Fraction
+from fractions import Fraction as F
 from itertools import permutations
 from typing import Any
 
@@ -36,7 +36,6 @@ from fairalloc.theorems.checkers.trials import (
     verdict_of,
 )
 
-F = Fraction
 PARETO = property_judge("pareto")
 
 
