@@ -76,7 +76,6 @@ MEANINGS = {
     Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
 }
 
-
 READINGS = {
     "to the letter": "as they are printed",
     "of a repaired text": "in a text without another slip of the paper, which would decide the claim; see the note",

@@ -33,7 +33,6 @@ LETTERS = "abcdefghijklmnopqrstuvwxyzCDMS~"
 WORK = 400_000
 """What z3 may do on one query, in its own units."""
 
-
 Tree = tuple[Any, frozenset[Any]]
 
 Shown = tuple[Any, Fact, Any, Tree]

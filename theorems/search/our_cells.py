@@ -27,7 +27,6 @@ from fairalloc.theorems.statement import Finding, Statement, Status
 ENOUGH = 2000
 """Exact cases without a violation after which a cell says "not refuted"."""
 
-
 SMALL = (Fraction(1, 4), Fraction(1, 20), Fraction(1, 100))
 """What a demand of 0 becomes."""
 

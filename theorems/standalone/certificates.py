@@ -19,7 +19,6 @@ from fairalloc.theorems.standalone.definitions import unit
 
 Table = list[list[F]]
 
-
 PROBLEMS = {
     "problem": ("demands", "capacities", "eligible", "weights"),
     "report": ("reported", "capacities", "eligible_told", "weights"),

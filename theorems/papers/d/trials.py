@@ -134,7 +134,6 @@ cases: dict[str, Case] = {
     "s5-1-removal": Case(Instance([["2/5"], [1], [1]], [[1]], weights=[5, 2, 3], max_tasks=[1, 1, 1])),
 }
 
-
 trials: dict[str, Routes] = {
     "D.S3.small": for_every(complaints.small_requests),
     "D.S3.no-scarcity": for_every(complaints.no_scarcity),

@@ -120,7 +120,6 @@ def lemma_4_point() -> Case:
 
 LEMMA_4 = lemma_4_point()
 
-
 RUN = Case(
     Instance([[1], [1]], [[1], [1]], eligible=[[1, 0], [0, 1]]),
     points=((F(1, 2), F(1, 2)),),

@@ -140,7 +140,6 @@ cases: dict[str, Case] = {
     ),
 }
 
-
 trials: dict[str, Routes] = {
     "K.2.2.Fig1.ps-dsf": printed_tasks("ps-dsf", "2", "6", "8", "8"),
     "K.2.2.Fig1.drfh": printed_tasks("drfh", "3", "3", "8", "8"),

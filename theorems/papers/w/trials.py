@@ -301,7 +301,6 @@ def _least_share(sign: int, case: Case) -> Verdict:
 TABLE2 = {10: (351, 234), 12: (422, 274), 14: (439, 280), 16: (454, 242), 20: (406, 200)}
 """W Table 2: per mille of CPU and memory by slots on the maximum server."""
 
-
 cases: dict[str, Case] = {
     # server i has little of resource i, of which user i demands little and all others much; DRF splits resource i of server i
     # equally, so each of N such users runs a part 1/N of what its server can do for it alone
@@ -322,7 +321,6 @@ cases: dict[str, Case] = {
     ),
     "p2": P2,
 }
-
 
 trials: dict[str, Routes] = {
     "W.Fig1": printed_numbers(_split_pool),

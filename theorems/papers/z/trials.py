@@ -216,7 +216,6 @@ cases: dict[str, Case] = {
     "vi-leap": Case(Instance([[1, 1], [0, 1]], [[1, 1]])),
 }
 
-
 EXAMPLES: dict[str, Callable[[Case], bool]] = {
     # with epsilon = 1/10: both ways together fit once each, one way fits once and not twice
     "Z.I.toy": lambda case: (
