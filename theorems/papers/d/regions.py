@@ -129,12 +129,18 @@ def simplex(_: Case, d: Requests) -> Found:
     return Found(count - (len(d.parts) + 1), f"the feasible region for {len(d.parts)} user(s) has {count} vertices")
 
 
-def falling_slopes(steeper: bool, _: Case, d: Requests) -> Found:
-    """With two users all slopes of the boundary of D are < 0 (D 5.3); or none is > 0, and each is below the one to its left."""
+def falling_slopes(_: Case, d: Requests) -> Found:
+    """With two users all slopes of the boundary of D are < 0 (D 5.3)."""
     slopes = _slopes(d)
-    wrong = any(a <= b for a, b in pairwise(slopes)) or max(slopes) > 0 if steeper else max(slopes) >= 0
-    margin = max(slopes) if max(slopes) > 0 and not steeper else 1
-    return Found(margin if wrong else -1, f"the slopes are {brackets(slopes)}")
+    largest = max(slopes)
+    return Found((largest or 1) if largest >= 0 else -1, f"the slopes are {brackets(slopes)}")
+
+
+def steeper_slopes(_: Case, d: Requests) -> Found:
+    """With two users no slope is > 0, and each is below the one to its left."""
+    slopes = _slopes(d)
+    rising = any(a <= b for a, b in pairwise(slopes))
+    return Found(1 if rising or max(slopes) > 0 else -1, f"the slopes are {brackets(slopes)}")
 
 
 def _slopes(d: Requests) -> list[Fraction]:
