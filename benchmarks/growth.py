@@ -11,7 +11,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, inf, log, log10
+from statistics import median
 
 import numpy as np
 
@@ -93,36 +94,39 @@ def growth_grids(summary: Summary) -> list[Grid]:
     """For each mechanism a table: family and method, CPU seconds by decade of arcs, the exponent and where it ended."""
     grids = []
     for mechanism, items in grouped(growths(summary), lambda item: item.mechanism).items():
-        decades = sorted({_decade(arcs) for item in items for arcs in item.seconds})
+        sizes = _sizes(items)
+        decades = sorted({k for found in sizes.values() for k in found})
         heads = ["family", "method", *(f"1e{k}" for k in decades), "exponent", "residual", "ended"]
-        rows = [_cells(item, decades) for item in items if item.seconds or item.ended]
+        rows = [_cells(item, [sizes[item.family].get(k, 0) for k in decades]) for item in items if item.seconds or item.ended]
         grids.append(Grid(mechanism, heads, rows, right=range(2, 2 + len(decades))))
     return grids
 
 
 def medians_by_decade(summary: Summary, mechanism: str) -> dict[str, list[tuple[float, float]]]:
     """For each method (10^k arcs, CPU seconds): the median over families, where no verified answer counts as inf."""
-    asked: dict[int, set[str]] = defaultdict(set)
-    spent: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for item in growths(summary):
-        for arcs, seconds in item.seconds.items() if item.mechanism == mechanism else ():
-            asked[_decade(arcs)].add(item.family)
-            spent[item.method][_decade(arcs)].append(seconds)
-    found = {}
-    for method, by_decade in spent.items():
-        padded = {k: sorted([*by_decade[k], *[np.inf] * (len(asked[k]) - len(by_decade[k]))]) for k in sorted(by_decade)}
-        points = [(10.0**k, float(np.median(values))) for k, values in padded.items()]
-        found[method] = [point for point in points if point[1] < np.inf]
-    return {method: points for method, points in found.items() if points}
+    items = [item for item in growths(summary) if item.mechanism == mechanism]
+    sizes, points = _sizes(items), defaultdict[str, list[tuple[float, float]]](list)
+    for k in sorted({k for found in sizes.values() for k in found}):
+        cases = [(family, found[k]) for family, found in sizes.items() if k in found]
+        for method, own in grouped(items, lambda item: item.method).items():
+            spent = {item.family: item.seconds for item in own}
+            middle = median(spent.get(family, {}).get(arcs, inf) for family, arcs in cases)
+            points[method] += [(10.0**k, middle)] * (middle < inf)
+    return {method: found for method, found in points.items() if found}
 
 
-def _decade(arcs: int) -> int:
-    return round(log(arcs) / log(10))
+def _sizes(items: Iterable[Growth]) -> dict[str, dict[int, int]]:
+    """For each family {k: arcs} of what stands for 10^k arcs: the nearest size with a verified answer."""
+    sizes: dict[str, dict[int, int]] = defaultdict(dict)
+    for item in items:
+        for arcs in item.seconds:
+            k = round(log10(arcs))
+            sizes[item.family][k] = min(sizes[item.family].get(k, arcs), arcs, key=lambda size: abs(log10(size) - k))
+    return sizes
 
 
-def _cells(item: Growth, decades: Sequence[int]) -> list[str]:
-    by_decade = {_decade(arcs): spent for arcs, spent in item.seconds.items()}
-    spent = [f"{by_decade[k]:.3g}" if k in by_decade else "" for k in decades]
+def _cells(item: Growth, sizes: Sequence[int]) -> list[str]:
+    spent = [f"{item.seconds[arcs]:.3g}" if arcs in item.seconds else "" for arcs in sizes]
     worst = f"{item.worst:.0e}" if item.seconds else ""
     return [item.family, item.method, *spent, item.told, worst, item.ended]
 

@@ -204,7 +204,8 @@ def _growth(summary: Summary) -> list[Section]:
     if not grids:
         return []
     text = (
-        f"CPU seconds of solves whose residual is at most {VERIFIED:g}, by decades of arcs, and their largest residual. The "
+        f"CPU seconds of solves whose residual is at most {VERIFIED:g}, of each family at its size nearest to 1e2 arcs, 1e3, "
+        "and so on, and the largest residual of all sizes. The "
         f"exponent is the least-squares slope of log seconds against log arcs from {FEWEST_ARCS:,} arcs on, with their range. A "
         "method that ran out of time or memory is not asked on larger cases."
     )

@@ -95,3 +95,17 @@ def test_the_median_over_families_counts_no_answer_as_endless():
     made = summary_of(rows, families=cases)
     assert medians_by_decade(made, "drfh") == {"one": [(1000.0, 2.0)]}
     assert medians_by_decade(made, "nb") == {}
+
+
+def test_of_several_sizes_near_a_power_of_ten_all_methods_show_the_nearest(monkeypatch):
+    """The suite has 10,000 and 30,000 arcs; a method that ended before the second stood beside others there."""
+    monkeypatch.setitem(SIZES, "f-d/drfh", 30_000)
+    for order in (1, -1):
+        made = summary(one=(0.1, 0.2, 0.3, 0.9), two=(0.1, 0.2, 0.4, None))
+        made = replace(made, rows_of_run=made.rows_of_run[::order])
+        (table,) = growth_grids(made)
+        assert [row[2:5] for row in table.rows] == [["0.1", "0.2", "0.3"], ["0.1", "0.2", "0.4"]]
+        assert {name: points[-1] for name, points in medians_by_decade(made, "drfh").items()} == {
+            "one": (1e4, 0.3),
+            "two": (1e4, 0.4),
+        }
