@@ -192,11 +192,12 @@ class Details(dict[str, Any]):
 
 
 KINDS: Mapping[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("machine", "packages", "methods", "setting", "cases"), dict),
+    **dict.fromkeys(("machine", "packages", "methods", "setting", "cases", "asked"), dict),
     **dict.fromkeys(("fairalloc", "python", "place", "words", "cpu", "system", "node", "kind", "about", "missing"), str),
+    "family": str,
     "time_limit": (int, float),
     **dict.fromkeys(("memory_mb", "jobs", "threads"), int),
-    **dict.fromkeys(("accuracies", "idle"), list),
+    **dict.fromkeys(("accuracies", "idle", "printed"), list),
     "load": (int, float, type(None)),
 }
 """What the parts of the details are, where names are not those of methods and cases."""
@@ -206,7 +207,8 @@ def _parts(details: Any) -> Iterator[Any]:
     """The details, and the objects in them whose names are known."""
     yield details
     yield from (details.get(name, {}) for name in ("machine", "setting"))
-    yield from details.get("methods", {}).values()
+    yield from (*details.get("methods", {}).values(), *details.get("cases", {}).values())
+    yield from ({"accuracies": listed} for listed in details.get("asked", {}).values())  # all of these are lists
 
 
 def fitting(item: T) -> T:

@@ -261,8 +261,9 @@ class Summary:
         words += [word for name in ("methods", "cases") for value in asked[name] for word in (f"--{name[:-1]}", value)]
         words += [word for value in asked.get("accuracies", setting["accuracies"]) for word in ("--accuracy", str(value))]
         words += ["--time-limit", f"{setting['time_limit']:g}", "--memory", str(setting["memory_mb"])]
-        words += [word for name in ("repeats", "jobs", "threads") for word in (f"--{name}", str(setting[name]))]
-        return f"fairalloc bench run {shlex.join(words)} --records again.sqlite"
+        where = "scheduler" if setting.get("scheduler") else "jobs"  # a scheduler's workers say how many
+        words += [word for name in ("repeats", where, "threads") for word in (f"--{name}", str(setting[name]))]
+        return f"fairalloc bench run {shlex.join(map(str, words))} --records again.sqlite"
 
     @property
     def counts(self) -> str:

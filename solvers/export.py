@@ -121,4 +121,5 @@ def read_allocation(
     known = {key for item in MECHANISMS.values() for key in (item.id, *item.aliases)}
     if mechanism is None and isinstance(named, str) and named in known:
         mechanism = named
-    return parse_allocation(document, instance if mechanism is None else find_mechanism(mechanism).home(instance))
+    home = instance if mechanism is None else find_mechanism(mechanism).home(instance)
+    return parse_allocation(document, home, f"the allocation in {path}")

@@ -81,13 +81,11 @@ def read_accuracy(text: str) -> Accuracy:
 
 def promised(accuracy: Accuracy) -> float:
     """The residual that an accuracy promises: what its word stands for, or the number itself; an error for anything else."""
-    if isinstance(accuracy, str):
-        if accuracy not in ACCURACY:
-            raise UnknownName(f"accuracy is {accuracy!r}, but it must be one of {', '.join(ACCURACY)}")
+    if isinstance(accuracy, str) and accuracy in ACCURACY:
         return ACCURACY[accuracy]
     if isinstance(accuracy, bool) or not isinstance(accuracy, Real) or not 0 < accuracy < 1:
-        words = ", ".join(ACCURACY)
-        raise InstanceError(f"accuracy is {shown(accuracy)}, but it must be one of {words}, or a residual between 0 and 1")
+        words, kind = ", ".join(ACCURACY), UnknownName if isinstance(accuracy, str) else InstanceError
+        raise kind(f"accuracy is {shown(accuracy)}, but it must be one of {words}, or a residual between 0 and 1")
     return float(accuracy)
 
 

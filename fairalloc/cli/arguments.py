@@ -90,7 +90,7 @@ def add_method(command: argparse.ArgumentParser) -> None:
 
 
 def add_parameters(command: argparse.ArgumentParser) -> None:
-    text = "a parameter; numbers or JSON lists"
+    text = "(repeatable) a parameter; numbers or JSON lists"
     completed(command.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=text), _parameter_names)
 
 
@@ -176,6 +176,11 @@ def document(name: str) -> Any:
         raise InstanceError(f"standard input cannot be read: {error.strerror or error}") from None
 
 
+def told(kind: str, name: str) -> str:
+    """A document in words, for errors."""
+    return f"the {kind} in {'standard input' if name == '-' else name}"
+
+
 def instance_named(name: str | Tables) -> Instance:
     """The instance in a file, in two tables or in standard input, or the published one of that name."""
     if isinstance(name, Tables):
@@ -186,7 +191,7 @@ def instance_named(name: str | Tables) -> Instance:
                 raise
             raise InstanceError(f"--users {name.users} and --servers {name.servers} are no instance: {error}") from None
     if name == "-" or os.path.exists(name):
-        return parse_instance(document(name))
+        return parse_instance(document(name), told("instance", name))
     if name in _examples():
         return example(name).instance
     raise UnknownName(no_such("file and no published example", name, _examples(), "see fairalloc list examples"))

@@ -29,7 +29,7 @@ def add_commands(commands: Any) -> None:
     arguments.add_instance(command)
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")
     usual = f"{', '.join(BASIC)} and the allocation's mechanism"
-    text = f"an id, 'all' or FILE.py:NAME; default: {usual}"
+    text = f"(repeatable) an id, 'all' or FILE.py:NAME; default: {usual}"
     action = command.add_argument("--property", action="append", metavar="ID", help=text)
     arguments.completed(action, lambda: ("all", *PROPERTIES, *MECHANISMS), files="py")
     arguments.add_mechanism(command, None, OWN)
@@ -79,7 +79,7 @@ def _check(options: argparse.Namespace) -> int:
     given = arguments.document(options.allocation)
     own = _own_mechanism(options, given, options.property or ())
     instance = own.home(instance) if own else instance
-    allocation = parse_allocation(given, instance)
+    allocation = parse_allocation(given, instance, arguments.told("allocation", options.allocation))
     if own and own.id == allocation.mechanism:
         own = own.configure(**allocation.parameters)
     verdicts = []
@@ -110,7 +110,8 @@ def _certify(options: argparse.Namespace) -> int:
     if given is None:
         result = certified_answer(instance, item, options.time_limit)
     else:
-        result = certify(parse_allocation(given, item.home(instance)), item, time_limit=options.time_limit)
+        read = parse_allocation(given, item.home(instance), arguments.told("allocation", options.allocation))
+        result = certify(read, item, time_limit=options.time_limit)
     if options.format == "json" and not isinstance(result, NotCertified):
         emit(json.dumps(result.document(), indent=1) + "\n")
     elif options.format == "json":

@@ -47,7 +47,8 @@ def add_commands(commands: Any) -> None:
     text = "check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
     actions = commands.add_parser("theorems", help=text).add_subparsers(required=True, metavar="ACTION", dest="action")
     command = _action(actions, "verify", "search for counterexamples", _verify, "your own claims in FILE.py, or FILE.py:NAME")
-    completed(command.add_argument("--id", action="append", default=[], metavar="ID", help="only this one"), all_statements)
+    action = command.add_argument("--id", action="append", default=[], metavar="ID", help="only this one (repeatable)")
+    completed(action, all_statements)
     command.add_argument("--keep", type=a_path, metavar="FILE", help="write the findings into this JSON file")
     command.add_argument("--format", default="table", choices=["table", "json"])
     add_search(command, "the whole call; default: 60s", 60.0)
@@ -100,15 +101,15 @@ def _action(
     text, word = (files, "FILE.py") if files else ("a statement, or the beginning of ids such as K.T3", "ID")
     named = command.add_argument("named", nargs="*", metavar=word, help=text)
     completed(named, lambda: () if files else _known(), files="py")
-    command.add_argument("--paper", action="append", choices=PAPERS, help="only statements of these papers")
-    text = f"only statements with this reading of the print: {', '.join(READINGS)}"
+    command.add_argument("--paper", action="append", choices=PAPERS, help="(repeatable) only statements of these papers")
+    text = f"(repeatable) only statements with this reading of the print: {', '.join(READINGS)}"
     command.add_argument("--reading", action="append", choices=READINGS, metavar="READING", help=text)
     words = [*(word.value for word in Status), MISPRINT]
-    text = f"only statements with this status: {', '.join(words)}"
+    text = f"(repeatable) only statements with this status: {', '.join(words)}"
     command.add_argument("--status", action="append", choices=words, metavar="STATUS", help=text)
-    text = "only statements about these mechanisms; see: fairalloc list mechanisms"
+    text = "(repeatable) only statements about these mechanisms; see: fairalloc list mechanisms"
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
-    text = "only statements about these properties; see: fairalloc matrix"
+    text = "(repeatable) only statements about these properties; see: fairalloc matrix"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties)
     command.set_defaults(run=run)
     return command

@@ -129,7 +129,7 @@ def write_json(document: Mapping[str, Any], path: str | Path) -> None:
 @checked
 def read_instance(path: str | Path) -> Instance:
     """The instance in a file of schema fairalloc-instance/2 or fairalloc-instance/1; InstanceError where it is damaged."""
-    return parse_instance(read_json(path))
+    return parse_instance(read_json(path), f"the instance in {path}")
 
 
 @checked
@@ -138,11 +138,12 @@ def write_instance(instance: Instance, path: str | Path) -> None:
     write_json(instance_document(instance), path)
 
 
-def parse_instance(document: Any) -> Instance:
-    """The instance in a parsed JSON document; an InstanceError names the field that is wrong."""
+def parse_instance(document: Any, what: str = "the instance") -> Instance:
+    """The instance in a parsed JSON document, which errors call `what`; an InstanceError names the field that is wrong."""
     known = ("schema", "name", "resources", "servers", "users", "groups")
-    _object(document, "the instance", known, required=("schema", "resources", "servers", "users"))
-    require(document["schema"] in INSTANCE_SCHEMAS, "the schema is", document["schema"], f"it must be {INSTANCE_SCHEMA!r}")
+    _object(document, what, known, required=("schema", "resources", "servers", "users"))
+    about, schema = f"the schema of {what} is", document["schema"]
+    require(schema in INSTANCE_SCHEMAS, about, schema, f"it must be {INSTANCE_SCHEMA!r}")
     new = SINCE_2 if document["schema"] == INSTANCE_SCHEMA else ()
     groups = document.get("groups")
     require(new or groups is None, "groups are", groups, f"only {INSTANCE_SCHEMA!r} has them")
@@ -298,18 +299,20 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
     return user
 
 
-def parse_allocation(document: Any, instance: Instance) -> Allocation:
+def parse_allocation(document: Any, instance: Instance, what: str = "the allocation") -> Allocation:
     """The allocation in a document, on the given instance; its residuals are not read: they are computed from the instance.
 
-    Only `schema`, `users` and their `name` and `by_server` (or `by_arc`) are needed; an arc that is left out has 0 tasks.
+    Only `schema`, `users` and their `name` and `by_server` are needed, of a user with variants `by_arc` too, which then counts
+    alone; an arc that is left out has 0 tasks.
     Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must be given for all of these tasks or for none, and must agree
     with them.
     `prices` and `round_prices` are hints, from which methods start and residuals are computed; they may be left out, as may
     `bundles`.
     A `trace` comes back with tuples for its lists and nan for its nulls, a `log` line by line.
     """
-    _object(document, "the allocation", None, required=("schema", "users"))
-    require(document["schema"] == ALLOCATION_SCHEMA, "the schema is", document["schema"], f"it must be {ALLOCATION_SCHEMA!r}")
+    _object(document, what, None, required=("schema", "users"))
+    about, schema = f"the schema of {what} is", document["schema"]
+    require(schema == ALLOCATION_SCHEMA, about, schema, f"it must be {ALLOCATION_SCHEMA!r}")
     x = np.zeros(instance.A)
     position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
     x_exact: list[Fraction | None] = [Fraction(0)] * len(x)

@@ -8,6 +8,7 @@ import pytest
 from fairalloc.benchmarks import compare
 from fairalloc.benchmarks.metrics import PENALTY, SHIFT
 from fairalloc.benchmarks.records import BenchmarkStore, Record
+from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.cli import main
 from fairalloc.models import InstanceError
 
@@ -255,3 +256,20 @@ def test_a_page_that_cannot_be_written_is_told_before_the_first_solve_and_a_fold
     assert main(["bench", "run", "layers", "--records", "r.sqlite"]) == 2
     assert "'r.html' cannot be written" in capsys.readouterr().err
     assert not (tmp_path / "r.sqlite").exists()
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"asked": 5},
+        {"asked": {"methods": 5}},
+        {"asked": {"cases": "x"}},
+        {"cases": {"a": 5}},
+        {"cases": {"a": {"family": 5}}},
+        {"cases": {"a": {"printed": 5}}},
+    ],
+)
+def test_parts_of_a_run_that_are_of_another_kind_are_one_sentence(tmp_path, details):
+    path = file(tmp_path / "r.sqlite", row(STEADY), **details)
+    with pytest.raises(BenchmarkError, match="is no record"):
+        compare(path, path)

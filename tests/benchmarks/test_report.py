@@ -205,6 +205,16 @@ def test_more_solves_than_cores_share_them_and_the_report_says_so():
     assert made.limits.endswith("3 solves at a time on 2 cores, which they share")
 
 
+def test_what_a_cluster_measured_is_measured_again_there():
+    made = summary_of([record()])
+    assert "--jobs 1 " in made.again
+    made.run.details["setting"] |= {"scheduler": "tcp://127.0.0.1:8786", "jobs": 3}
+    words = shlex.split(made.again)
+    assert words[words.index("--scheduler") + 1] == "tcp://127.0.0.1:8786"
+    assert "--jobs" not in words, "its workers say how many, and both are refused"
+    _parser(words[1:]).parse_args(words[1:])
+
+
 def test_readers_are_told_what_was_measured():
     records = [replace(one, wall=1.0) for one in cases("a", [0.02] * 2)]  # the phases are far below
     out = io.StringIO()

@@ -235,7 +235,7 @@ COMMANDS = [
 
 TEXTS = {
     "empty": ("", "{f}/empty.json is not JSON: Expecting value in line 1"),
-    "list": ("[]", "the instance is [], but it must be a JSON object"),
+    "list": ("[]", "the instance in {f}/list.json is [], but it must be a JSON object"),
     "png": (b"\x89PNG\r\n\x1a\n\x00\x01", "{f}/png.json cannot be read: it is not UTF-8 text"),
     "utf16": ('{"a": 1}'.encode("utf-16"), "{f}/utf16.json cannot be read: it is not UTF-8 text"),
     "nan": ('{"a": NaN}', "{f}/nan.json cannot be used: it holds NaN, which is not a JSON number"),

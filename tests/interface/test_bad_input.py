@@ -202,7 +202,11 @@ DOCUMENTS = [
         "the demand of user 'u1' for 'cpu' is nan, but it must be a finite number",
     ),
     ("json list", lambda: parse_instance([]), "the instance is [], but it must be a JSON object"),
-    ("json schema", lambda: instance_with(at("schema", "x")), "the schema is 'x', but it must be 'fairalloc-instance/2'"),
+    (
+        "json schema",
+        lambda: instance_with(at("schema", "x")),
+        "the schema of the instance is 'x', but it must be 'fairalloc-instance/2'",
+    ),
     (
         "json unknown",
         lambda: instance_with(at("wieght", 1)),
@@ -324,7 +328,11 @@ CALLS = [
         lambda: solve(WANG, "nb", "highs"),
         f"method 'highs' does not compute 'nb': the methods that do are {NB_METHODS}",
     ),
-    ("acc", lambda: solve(WANG, "nb", accuracy="x"), "accuracy is 'x', but it must be one of low, mid, high"),
+    (
+        "acc",
+        lambda: solve(WANG, "nb", accuracy="x"),
+        "accuracy is 'x', but it must be one of low, mid, high, or a residual between 0 and 1",
+    ),
     ("tl", lambda: solve(WANG, "nb", time_limit=0), "time_limit is 0 seconds, but it must be positive"),
     ("param", lambda: solve(WANG, "nb", alpha=2), "mechanism 'nb' has no parameter 'alpha': it has none"),
     (

@@ -81,6 +81,23 @@ def test_several_instances_in_every_format(run, kind):
     assert "there is no file and no published example 'nope'" in out
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("solve {file}", "the instance in {file} has no field 'schema'"),
+        ("check {file} {file}", "the instance in {file} has no field 'schema'"),
+        ("check wang-fig2 {file}", "the allocation in {file} has no field 'schema'"),
+        ("certify wang-fig2 {file} -m drfh", "the allocation in {file} has no field 'schema'"),
+        ("solve wang-fig2 --warm-start {file}", "the allocation in {file} has no field 'schema'"),
+    ],
+)
+def test_a_document_of_another_kind_is_named(run, tmp_path, command, said):
+    (tmp_path / "empty.json").write_text("{}")
+    code, _, err = run(*command.format(file=tmp_path / "empty.json").split())
+    assert code == 2
+    assert said.format(file=tmp_path / "empty.json") in err
+
+
 def test_csv_has_a_row_for_each_user_and_server(run):
     _, out, _ = run("solve", "khamse-fig1", "-m", "drfh", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))

@@ -119,6 +119,21 @@ def test_help_is_short():
     assert long_words((name, [text]) for name, text in helps(_parser())) == {}
 
 
+def repeating(parser):
+    """The options that may be given several times."""
+    for action in parser._actions:
+        for inner in action.choices.values() if isinstance(action, argparse._SubParsersAction) else ():
+            yield from repeating(inner)
+        if isinstance(action, argparse._AppendAction):
+            yield action
+
+
+def test_help_says_of_every_option_that_may_repeat():
+    options = list(repeating(_parser()))
+    assert len(options) > 15
+    assert [option.option_strings for option in options if "repeat" not in option.help] == []
+
+
 def test_entries_of_the_design_notes_have_three_lines():
     text = (ROOT / "docs" / "DESIGN-NOTES.md").read_text(encoding="utf-8")
     entries = [block for block in re.split(r"\n(?=- |\n|#)", text) if block.startswith("- ")]
