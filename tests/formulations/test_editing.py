@@ -102,7 +102,7 @@ def test_a_later_round_can_be_looked_at():
     second = replace(Round.first(instance), active=np.array([False, False, True, True]), level=np.array([0.2, 0.2, 0, 0]))
     on_face = next_face(instance, second, x, prices, 1e-7)
     assert on_face.on_face
-    assert np.isinf(on_face.full).sum() == 1, "the memory of server 1 is full, and implied by the two levels"
+    assert on_face.implied.sum() == 1, "the memory of server 1 is full, and implied by the two levels"
     assert on_face.closed.any(), "users 3 and 4 may not use what the others are stuck on"
     for now in (second, on_face):
         later = item.cvxpy(instance, round=now)
