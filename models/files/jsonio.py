@@ -300,8 +300,9 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
 
 
 def parse_allocation(document: Any, instance: Instance, what: str = "the allocation") -> Allocation:
-    """The allocation in a document, on the given instance; its residuals are not read: they are computed from the instance.
+    """The allocation in a document, on the given instance.
 
+    Residuals, values and sums of tasks are not read: they are computed from the instance. Nor is what the solve said of itself.
     Only `schema`, `users` and their `name` and `by_server` are needed, of a user with variants `by_arc` too, which then counts
     alone; an arc that is left out has 0 tasks.
     Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must be given for all of these tasks or for none, and must agree
