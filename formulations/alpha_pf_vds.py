@@ -13,7 +13,8 @@ take.
 
 Limits (x_n <= M_n) and several variants: game/game.py (L), variants at alpha = inf: game/ps_dsf_variants.py. Residual:
 game/residual.py. Models, for finite alpha: game/printed.py where K has it (A = 1, B = 0, no limits, one demand vector), else
-game/merit.py, game/ncp.py, or nb.py (where g_i' is a multiple of 1 / z on every server), which `form` names.
+game/merit.py, game/ncp.py, or nb.py (where g_i' is a multiple of 1 / z on every server), which `form` names. Edits take the model
+in levels, game/merit.py, whose variables are "x", "u", "kappa", "level" and "slack".
 """
 
 from collections.abc import Callable, Mapping
@@ -71,7 +72,7 @@ class AlphaPfVds(Equilibrium):
         if isinstance(parameters.get("utility"), str):
             told = "functions are in no document, so name the mechanism itself"
             raise NotApplicable(f"utility is {shown(parameters['utility'])}, but it must be fa.Utility(marginal): {told}")
-        return AlphaPfVds(**{**{name: getattr(self, name) for name in NAMES}, **parameters})
+        return type(self)(**{**{name: getattr(self, name) for name in NAMES}, **parameters})
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -99,6 +100,7 @@ class AlphaPfVds(Equilibrium):
 
     def settled(self, instance: Instance) -> Mechanism:
         """What `solve` takes: the model in levels, and where the concave program of nb gives an equilibrium, that."""
+        self.check_complete()
         return self._in_form("nb" if self.is_bargaining(self.domain(instance)) else "levels")
 
     def edited(self, id: str, cvxpy: Any = None, pyomo: Any = None) -> Mechanism:  # noqa: A002

@@ -54,7 +54,7 @@ class NestedMaxMin(Mechanism):
         compared = parameters.pop("compared", self.compared)
         for name in parameters:
             raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has compared")
-        return NestedMaxMin(compared)
+        return type(self)(compared)
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -209,7 +209,7 @@ class NoJustifiedComplaints(Mechanism):
         if (target is not None) != (objective == "closest"):
             both = f"objective is {objective!r} and target is {shown(target)}"
             raise InstanceError(f"{both}, but 'closest' and target come together")
-        return NoJustifiedComplaints(objective, None if target is None else _target(target))
+        return type(self)(objective, None if target is None else _target(target))
 
     @property
     def parameters(self) -> dict[str, Any]:

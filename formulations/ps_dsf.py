@@ -134,7 +134,7 @@ class PsDsf(Equilibrium):
             raise NotApplicable(f"mechanism 'ps-dsf' has no parameter {name!r}: it has objective")
         if objective is not None:
             one_of("objective", objective, LINEAR_OBJECTIVES)
-        return PsDsf(objective)
+        return type(self)(objective)
 
     @property
     def parameters(self) -> dict[str, Any]:

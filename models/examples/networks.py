@@ -162,8 +162,8 @@ class ShortestPaths:
 
 
 def nodes_of(edges: int) -> int:
-    """How many nodes a graph of so many edges has."""
-    return max(3, round(2 * edges / DEGREE))
+    """How many nodes a graph of so many edges has; three join 3 edges at most."""
+    return max(min(edges, 4), round(2 * edges / DEGREE))
 
 
 def _tree(place: Floats) -> set[tuple[int, int]]:

@@ -283,20 +283,34 @@ def test_bad_mechanisms_are_refused_in_one_sentence():
         fa.solve(KHAMSE, fa.mechanism("drfh").edited("none", cvxpy=lambda *_: None))
 
 
-def test_a_class_that_changes_a_model_of_ours_is_not_solved_as_ours():
-    """It had been solved by the fast methods of nb, and called optimal."""
+@pytest.mark.parametrize("name", ["ps-dsf", "ps-dsf-tdm", "alpha-pf-vds"])
+def test_a_copy_of_the_model_of_a_game_is_not_solved_as_ours(name):
+    """Methods and residuals read the game alone: a copy of ps_dsf.py with another capacity was called optimal as ps-dsf."""
+    own = {"__name__": "copied"}
+    exec(inspect.getsource(inspect.getmodule(type(fa.mechanism(name)))), own)
+    for method in (None, "continuation", "cvxpy:highs"):
+        with pytest.raises(fa.FairallocError, match="has another model than Equilibrium, whose methods it inherits"):
+            fa.solve(KHAMSE, own["mechanism"], method)
 
-    class Other(type(fa.mechanism("nb"))):
+
+@pytest.mark.parametrize("name", ["ps-dsf", "ps-dsf-tdm", "alpha-pf-vds", "njc", "nested-leximin", "nb"])
+def test_a_class_that_changes_a_model_of_ours_is_not_solved_as_ours(name):
+    """It had been solved by the fast methods of nb, or given up for our class as soon as its parameters were set."""
+    ours = type(fa.mechanism(name))
+    instance = fa.Instance([[1, 2], [2, 1]], [[4, 4]], groups={"both": [0, 1]} if name == "nested-leximin" else None)
+
+    class Other(ours):
         def write_cvxpy(self, instance):
             return MostTasks().write_cvxpy(instance)
 
-    class Renamed(type(fa.mechanism("nb"))):
+    class Renamed(ours):
         title = "the same model"
 
-    for method in (None, "cvxpy:clarabel"):
-        with pytest.raises(fa.FairallocError, match="Other has another model than NashBargaining, whose methods it inherits"):
-            fa.solve(KHAMSE, Other(), method)
-    assert fa.solve(KHAMSE, Renamed()).claims_success
+    for method in (None, "cvxpy:clarabel", "cvxpy:highs"):
+        with pytest.raises(fa.FairallocError, match=f"Other has another model than {ours.__name__}, whose methods it inherits"):
+            fa.solve(instance, Other(), method)
+    assert type(Renamed().configure()) is Renamed
+    assert fa.solve(instance, Renamed()).claims_success
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from fairalloc.models import InstanceError
 from fairalloc.models.examples import generators
-from fairalloc.models.examples.networks import Graph
+from fairalloc.models.examples.networks import Graph, nodes_of
 
 
 def every_path(graph, path, target):
@@ -40,6 +40,14 @@ def test_a_graph_is_connected_has_both_directions_and_the_degrees_of_the_topolog
     assert degree.mean() == pytest.approx(2.4, abs=0.01)
     parts = [np.mean(degree == 1), np.mean(degree == 2), np.mean(degree == 3), np.mean(degree > 3)]
     np.testing.assert_allclose(parts, [0.14, 0.53, 0.22, 0.11], atol=0.13)
+
+
+def test_as_many_nodes_are_joined_by_as_many_edges():
+    """Three nodes had been asked for four edges: a network of 8 links was drawn for ever."""
+    for edges in range(3, 200):
+        nodes = nodes_of(edges)
+        assert nodes - 1 <= edges <= nodes * (nodes - 1) // 2
+    assert [generators.network(6, links).R for links in (6, 8, 10, 12)] == [6, 8, 10, 12]
 
 
 def test_a_network_is_one_server_whose_resources_are_links():
