@@ -13,8 +13,8 @@ take.
 
 Limits (x_n <= M_n) and several variants: game/game.py (L), variants at alpha = inf: game/ps_dsf_variants.py. Residual:
 game/residual.py. Models, for finite alpha: game/printed.py where K has it (A = 1, B = 0, no limits, one demand vector), else
-game/merit.py, game/ncp.py, or nb.py (where g_i' is a multiple of 1 / z on every server), which `form` names. Edits take the model
-in levels, game/merit.py, whose variables are "x", "u", "kappa", "level" and "slack".
+game/merit.py, game/ncp.py, or nb.py (where g_i' is a multiple of 1 / z on every server), which `form` names. An edit gets the
+model in levels, game/merit.py.
 """
 
 from collections.abc import Callable, Mapping

@@ -106,7 +106,7 @@ class Mechanism:
             raise FairallocError(f"the id of the mechanism {type(self).__name__} is {self.id!r}, but it must be a name")
         if not self.layers:
             raise FairallocError(f"mechanism {self.id!r} has no model: it must define write_cvxpy or write_pyomo")
-        models = {"write_cvxpy", "write_pyomo"}  # and methods of an Equilibrium read its game
+        models = {"write_cvxpy", "write_pyomo"}  # those of an Equilibrium read its game, and so do its methods
         writers = [c for c in type(self).__mro__ if models & vars(c).keys() or c.__name__ == "Equilibrium"]
         ours = next(c for c in writers if c.__module__.startswith("fairalloc."))
         if ours is not writers[0] and ours.__name__ not in ("Mechanism", "Leximin"):  # a rule is what its share says

@@ -296,7 +296,7 @@ class Iteration(Session):
 
     def __post_init__(self) -> None:
         self.options: Any = self.limits.own(self.reads)
-        self.gap, self.done, self.began = np.inf, 0, time.perf_counter()
+        self.gap, self.done, self.began = np.inf, 0, self.limits.clock()
         self.prices: Floats | None = None
 
     def iterate(self) -> None:
@@ -304,7 +304,7 @@ class Iteration(Session):
         raise NotImplementedError
 
     def solve(self, round: Round | None) -> tuple[Floats, Any]:  # noqa: A002, ARG002 (one program)
-        """Iterate; success is a residual that keeps the promise of the accuracy word."""
+        """Iterate; success is a residual that keeps the promise of the accuracy."""
         with self.phase("solve"), np.errstate(all="ignore"), suppress(Stopped):  # numbers out of range are seen in the residual
             self.iterate()
         self.iterations = self.done
@@ -322,7 +322,7 @@ class Iteration(Session):
 
     def record(self, **facts: Any) -> None:
         """Facts of this iteration for the trace and the log."""
-        self.note(iteration=self.done, **facts, seconds=time.perf_counter() - self.began)
+        self.note(iteration=self.done, **facts, seconds=self.limits.clock() - self.began)
 
 
 class Method(ABC):

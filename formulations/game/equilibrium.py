@@ -44,11 +44,10 @@ class Equilibrium(Mechanism):
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The "deviation": the weighted mean of D_n (K 58), 0 where every server is max-min fair to those who use it."""
         instance = allocation.instance
-        each = deviation(instance, allocation.x)
-        return {"deviation": float(instance.weights @ each / instance.weights.sum())}
+        return {"deviation": float(instance.weights @ deviation(instance, allocation.x) / instance.weights.sum())}
 
     def residual(self, allocation: Allocation) -> float:
-        """See game.py; 1 where a user has no task or there is no point."""
+        """See game/residual.py; 1 where there is no point, or `Game.defined` says no."""
         game = self.game(allocation.instance)
         return game.residual(allocation.x, allocation.prices) if allocation.has_point else 1.0
 

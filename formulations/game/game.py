@@ -208,17 +208,16 @@ class Game:
         with np.errstate(divide="ignore"):
             terms = self.beta[self.server, None] * np.log(np.maximum(at, 0.0))
             log_w = np.log(self.w)
-        finite = self.finite[self.server]
         smooth = np.logaddexp.reduce(terms + log_w, axis=1)
         largest = np.where(self.w > 0, terms, -np.inf).max(axis=1)
-        return np.asarray(np.where(finite, smooth, largest), dtype=float)
+        return np.asarray(np.where(self.finite[self.server], smooth, largest), dtype=float)
 
     def excess(self, tasks: Floats, kappa: Floats, of_arcs: bool = False) -> Floats:
         """(A,) E of (*), for tasks (N,) and the kappa of `log_price`."""
         return (self.log_price(kappa, of_arcs) - self.log_marginal(self.shares(tasks))) / self.beta[self.server]
 
     def residual(self, x: Floats, kappa: Floats | None = None) -> float:
-        """How far tasks x (A,), scaled down to be feasible, are from an equilibrium (residual.py); 1 where a user has none."""
+        """How far tasks x (A,), scaled down to be feasible, are from an equilibrium; 1 where it is not `defined`."""
         x = self.shrunk(np.maximum(x, 0.0))
         return float(gaps(self, x, kappa).max()) if self.defined(x) else 1.0
 

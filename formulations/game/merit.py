@@ -164,7 +164,7 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
 
 def left_pyomo(game: Game, model: "pyo.ConcreteModel") -> dict[str, Any]:
     """1 - u_n / M_n, one expression for each user with a limit, by its name."""
-    limits = dict(zip(game.instance.users, game.limits.tolist(), strict=True))
+    limits = by_user(game.instance, game.limits)
     return {n: 1 - model.u[n] / limits[n] for n in model.sigma}
 
 

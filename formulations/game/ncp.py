@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
     """Complementarity conditions `prices` (K 28, by server and resource), `users` (K 29, by arc) and `limits`.
 
-    Variables `x`, `u` (tasks of each user) and `kappa`; constraints `capacity`, `tasks`, `limit`.
+    Variables `x`, `u` (tasks of each user), `kappa` and `sigma`; constraints `capacity`, `tasks`, `limit`.
     """
     import pyomo.environ as pyo
     from pyomo.mpec import Complementarity, complements

@@ -116,8 +116,7 @@ def printed_functions(game: Game) -> "tuple[pyo.ConcreteModel, dict[Any, Any], d
 
 def covers(game: Game) -> bool:
     """Whether K has this game: alpha finite, A = 1, B = 0, no limits, one demand vector for each user."""
-    plain = game.instance.single_variant and not np.isfinite(game.limits).any()
-    return bool(plain and game.finite.all() and is_alpha_fair(game))
+    return bool(game.instance.single_variant and not np.isfinite(game.limits).any() and game.finite.all() and is_alpha_fair(game))
 
 
 def is_alpha_fair(game: Game) -> bool:

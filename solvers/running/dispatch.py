@@ -339,7 +339,7 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
         limits = replace(limits, start=start, start_prices=prices) if method.starts(mechanism) else limits
     if keep is not None:
         limits = replace(limits, keep=lambda x: offered(x * unit[domain.arcs.user]))
-    answer, times = _answer(mechanism, method, scaled, limits)
+    answer, times = _run(mechanism, method, scaled, limits)
     x = answer.x * unit[domain.arcs.user]
     layers = prices = None
     if answer.prices is not None and np.isfinite(answer.prices).all() and (domain.K, domain.R) == (home.K, home.R):
@@ -364,20 +364,20 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
             result = judged(mechanism, fitting, request.limits, facts, request.reference)
             result = result.noted(message="; ".join(filter(None, (result.message, SCALED))))
     except (Exception, SystemExit) as error:
-        if is_ours(request.mechanism) or isinstance(error, FairallocError):
+        if is_ours(mechanism) or isinstance(error, FairallocError):
             raise
-        return unjudged(allocation, failure(request.mechanism.id, error))
+        return unjudged(allocation, failure(mechanism.id, error))
+    cold = request.warm_start is not None and not method.starts(mechanism)
     unused = {
-        f"warm_start is not used: {method.id} takes no start for {request.mechanism.id}": request.warm_start is not None
-        and not method.starts(request.mechanism),
-        f"there is no trace: {method.id} keeps none for {request.mechanism.id}": request.limits.trace and not result.trace,
+        f"warm_start is not used: {method.id} takes no start for {mechanism.id}": cold,
+        f"there is no trace: {method.id} keeps none for {mechanism.id}": request.limits.trace and not result.trace,
         f"there is no log: {method.id} prints nothing": request.limits.log and not result.log,
     }
     said = [sentence for sentence, holds in unused.items() if holds]
     return result.noted(message="; ".join(filter(None, (result.message, *said)))) if said else result
 
 
-def _answer(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> tuple[Answer, Times]:
+def _run(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> tuple[Answer, Times]:
     """What the method answers, with the clocks around it; what it raises ends it alone."""
     ours = is_ours(method) and not isinstance(method, OwnFunction)
     start, cpu = limits.clock(), processor_seconds()

@@ -395,7 +395,7 @@ def test_wall_time_is_that_of_the_clock(fails):
         clock.time += 7.0
         return right(instance, mechanism, limits) if not fails else 1 / 0
 
-    answer, times = dispatch._answer(fa.mechanism("drfh"), own_method(slow), WANG, Limits(clock=clock))
+    answer, times = dispatch._run(fa.mechanism("drfh"), own_method(slow), WANG, Limits(clock=clock))
     assert (answer.termination == "error") == fails
     assert times.wall == 7.0
     assert 0 <= times.cpu < 7.0
