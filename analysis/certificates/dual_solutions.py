@@ -17,7 +17,7 @@ too. For any tasks that fit, with y_k of the active nodes and f-values w_k of th
     sum_k (y_k + w_k) V_k / phi_k <= sum_ir p_ir + sum_n z_n T_n = sum_k y_k (b_k + g) + sum_k w_k f_k
 
 if  sum over nodes k of user n of (y_k + w_k) sigma_n / phi_k <= q_n + z_n.  So where all keep floors and levels, no node with y_k
-> 0 has more than b_k + g. b_k is 0, or the guarantee where what is beyond that is compared.
+> 0 has more than b_k + g, below which no active node is. b_k is 0, or the guarantee where what is beyond that is compared.
 
 **A program** max c u. With worth c_n <= q_n + z_n, z_n >= 0, and z_n = 0 for users without a limit,
 
@@ -131,8 +131,8 @@ class NestedCertificate(Certificate):
             for k in kept:
                 require(levels[k] == base[k] + part.level, "a node is not at the level of its round")
                 floors[k] = levels[k]
+            require(min(levels[k] - base[k] for k in active) == part.level, "the least level is not that of the round")
             if isinstance(item, MaxMin):
-                require(min(levels[k] for k in active) == part.level, "the least level is not that of the round")
                 require(len(self.rounds) == 1, "a max-min program has one round")
                 return
             active -= set(part.nodes)

@@ -36,7 +36,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fairalloc.analysis.certificates.certificate import Certificate, feasible, require, rounded
+from fairalloc.analysis.certificates.certificate import Certificate, feasible, require, rounded, short
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
@@ -141,7 +141,9 @@ class ResidualCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        alphas = sorted({"inf" if v == 0 else f"{rounded(v):g}" for v in self.alpha})
+        own = zip(self.alpha, self.A, self.B, strict=False)  # nothing is said of them before they are verified
+        servers = {(v, f" (A = {short(a)}, B = {short(b)})" * ((a, b) != (1, 0))) for v, a, b in own}
+        alphas = sorted(f"{rounded(v):g}{rest}" if v else f"inf{rest}" for v, rest in servers)
         return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {rounded(self.bound):.3g}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:

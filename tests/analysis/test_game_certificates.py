@@ -235,6 +235,8 @@ def test_no_number_of_a_proved_residual_can_be_changed(alpha):
 def test_the_wider_family_is_certified():
     game = planted_game(2, users=3, servers=2, resources=2, alpha=3.0, A=[2, 0.5], B=[0.5, 0])
     assert_that_no_number_can_be_changed(certified(game), game.instance)
+    claim = "an equilibrium for alpha = 3 (A = 1/2, B = 0), 3 (A = 2, B = 1/2) up to a residual"
+    assert certified(game).claim.startswith(claim)  # of the same alpha there are other games
 
 
 def test_the_proved_bound_is_the_residual():

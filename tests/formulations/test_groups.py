@@ -164,6 +164,39 @@ def test_no_number_of_a_nested_proof_can_be_changed(seed):
     assert_that_no_number_can_be_changed(certificate, instance)
 
 
+@pytest.mark.parametrize(
+    ("instance", "rule", "x", "steps"),
+    [
+        (
+            fa.Instance([[1]] * 2, [[2]], groups={"A": [0], "B": [1]}),
+            "nested-leximin",
+            ["2", "0"],
+            [(0, "2", None), (1, "0", 0), (2, "2", None), (3, "0", 0)],
+        ),
+        (
+            fa.Instance([[1]] * 2, [[2]], min_tasks=[0, "1/4"]),
+            "lmmf",
+            ["7/4", "1/4"],
+            [(1, "7/4", 0), (0, "1/4", 1), (2, "1/4", 1)],
+        ),
+    ],
+)
+def test_a_nested_proof_begins_with_the_least_level(instance, rule, x, steps):
+    """The rich cannot have more where the poor keep their floors, and then the poor cannot: this was certified."""
+    certificate = fa.certify(fa.solve(instance, rule))
+    document, size = certificate.document(), len(certificate.rounds[0].rising)
+
+    def price(of):
+        return ["1" if k == of else "0" for k in range(size)]
+
+    rounds = [
+        {"level": level, "nodes": [k], "prices": ["2"], "limits": ["0", "0"], "rising": price(k), "floors": price(floor)}
+        for k, level, floor in steps
+    ]
+    forged = parse_certificate(document | {"x": x, "rounds": rounds}).verify(instance)
+    assert forged.sentence == "the certificate is wrong: the least level is not that of the round"
+
+
 def test_a_proof_of_what_is_borrowed_is_none_of_all():
     """A has its guarantee of 4/5 and half of the rest; by all shares, its guarantee alone."""
     groups = {"A": {"users": [0, 1], "guarantee": "4/5"}, "B": [2]}
