@@ -185,7 +185,8 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     """No feasible allocation gives a user more tasks and none fewer (W 3.3, Z II-B).
 
     LP: max sum_n t_n with u'_n >= u_n + gamma_n t_n, t >= 0, u' feasible; gamma_n is the most tasks one server runs for n, or FEW
-    times its max_tasks where that is less.
+    times its max_tasks where that is less. The margin is the largest t_n of one optimum: at most the largest t_n that is
+    possible at all, and at least 1 / N of that.
     """
     instance, arcs, unit = h.instance, h.instance.arcs, np.minimum(h.alone, FEW * h.limits)
     x = h.allocation.x if h.exact else np.maximum(h.allocation.x, 0.0)  # a tiny negative entry frees capacity for others
