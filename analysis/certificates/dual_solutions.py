@@ -106,7 +106,7 @@ class NestedCertificate(Certificate):
     @property
     def claim(self) -> str:
         if not self.mechanism.startswith(NestedMaxMin.id):
-            every = sum(len(part.nodes) for part in self.rounds) == len(self.rounds[0].rising)
+            every = {len(part.rising) for part in self.rounds} == {sum(len(part.nodes) for part in self.rounds)}
             return f"{'lexicographic ' * every}max-min fair where all floors are kept"
         return f"nested max-min fair, rounds at {', '.join(short(part.level) for part in self.rounds)}"
 

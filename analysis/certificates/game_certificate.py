@@ -136,13 +136,13 @@ class ResidualCertificate(Certificate):
 
     @property
     def bound(self) -> Fraction:
-        """What the residual does not exceed."""
-        return max(self.bounds)
+        """What the residual does not exceed; no residual exceeds 1."""
+        return max(self.bounds, default=Fraction(1))
 
     @property
     def claim(self) -> str:
         own = zip(self.alpha, self.A, self.B, strict=False)  # nothing is said of them before they are verified
-        servers = {(v, f" (A = {short(a)}, B = {short(b)})" * ((a, b) != (1, 0))) for v, a, b in own}
+        servers = {(v, f" (A = {short(a)}, B = {short(b)})" * (a != 1 or b != 0)) for v, a, b in own}
         alphas = sorted(f"{rounded(v):g}{rest}" if v else f"inf{rest}" for v, rest in servers)
         return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {rounded(self.bound):.3g}"
 

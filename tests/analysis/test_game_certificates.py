@@ -320,6 +320,20 @@ def test_numbers_out_of_range_are_refused(part, digits):
     assert wrong.verify(instance).holds is False
 
 
+@pytest.mark.parametrize(
+    ("instance", "rule", "part"),
+    [
+        (Instance([[1, 2], [2, 1]], [[6, 6]]), "alpha-pf-vds", "bounds"),
+        (Instance([[1, 2], [2, 1]], [[6, 6]], min_tasks=[1, 0]), "lmmf", "rounds"),
+    ],
+)
+def test_a_certificate_of_nothing_is_shown_and_refused(instance, rule, part):
+    """Printing it raised ValueError and IndexError."""
+    empty = replace(certify(solve(instance, rule)), **{part: ()})
+    assert str(empty).startswith(rule)
+    assert empty.verify(instance).holds is False
+
+
 def test_a_certificate_is_of_no_other_mechanism_than_the_one_it_names():
     """It was certified by its own name, and the rules of another."""
     instance = Instance([[1, 2], [2, 1]], [[6, 6]])
