@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -202,4 +203,7 @@ def linear_program(
     options = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tolerance)
     options |= {"maxiter": pivots(*rows.shape), "presolve": others.pop("presolve", True)}
     options |= {"time_limit": max(seconds, 0.0)} if seconds < math.inf else {}
-    return linprog(cost, A_ub=rows, b_ub=sides, method=method, options=options, **others)
+    try:
+        return linprog(cost, A_ub=rows, b_ub=sides, method=method, options=options, **others)
+    except ValueError as error:  # a number is out of the range of floating point
+        return SimpleNamespace(x=None, fun=None, success=False, status=None, message=str(error))

@@ -11,7 +11,7 @@
    is what the accuracy allows; where nothing bounds it so, that is the termination.
 
 With weights or tasks many orders of magnitude apart, rounding alone is a residual above every accuracy. On few arcs the answer in
-rationals decides then; on larger instances the residual says "not decided". `Judging` says how many arcs are few.
+rationals or to many digits decides then; on larger instances a rule's residual says "not decided". `Judging` says what is few.
 """
 
 from collections.abc import Iterable
@@ -223,16 +223,17 @@ def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTa
     """The right tasks where they are unique; None where there are too many arcs, no such method, or not enough time."""
     if (x := _right_answer(mechanism, home, limits)) is not None:
         return RightTasks(exact_arcs(home).tasks(x))
-    if not isinstance(mechanism, AlphaFair) or limits.judging.digits_arcs < home.A:
+    memo, key = home.memo, (mechanism, "right tasks")
+    if not isinstance(mechanism, AlphaFair) or limits.judging.digits_arcs < home.A or limits.late or _EXACT.missing():
         return None
-    if limits.late or _EXACT.missing():
-        return None
-    from fairalloc.solvers.exact.many_digits import many_digits
+    if key not in memo:
+        from fairalloc.solvers.exact.many_digits import many_digits
 
-    with suppress(Stopped, ArithmeticError, RuntimeError):
-        answer = many_digits(mechanism, mechanism.domain(home), limits)
-        return None if answer is None or not answer.error <= TRUSTED else RightTasks(answer.tasks, answer.error)
-    return None
+        with suppress(Stopped, ArithmeticError, RuntimeError):
+            answer = many_digits(mechanism, mechanism.domain(home), limits)
+            if answer is not None or not limits.late:
+                memo[key] = RightTasks(answer.tasks, answer.error) if answer is not None and answer.error <= TRUSTED else None
+    return memo.get(key)
 
 
 def _right_answer(mechanism: Mechanism, home: Instance, limits: Limits) -> Rationals | None:
@@ -314,30 +315,36 @@ def _with_reference(
     if better is None and limits.late:
         return _without_reference(allocation, own, "there was no time left for an independent reference")
     best, proof = (own, None) if better is None else better
-    known = _decided(mechanism, allocation, best, limits) if isinstance(mechanism, BY_ROUNDS) and best > trusted else Known(best)
-    return known._replace(proof=proof)
+    decidable = isinstance(mechanism, (*BY_ROUNDS, AlphaFair)) and best > trusted
+    return (_decided(mechanism, allocation, best, limits) if decidable else Known(best))._replace(proof=proof)
 
 
-def _decided(rule: Leximin | NestedMaxMin, allocation: Allocation, best: float, limits: Limits) -> Known:
-    """By rationals where there are few arcs; otherwise not where rounding explains the residual."""
+def _decided(rule: Mechanism, allocation: Allocation, best: float, limits: Limits) -> Known:
+    """By the right answer where there are few arcs; otherwise not where rounding explains the residual of a rule."""
     here = replace(allocation, instance=rule.domain(allocation.instance))
-    exact = _by_rationals(rule, allocation, here, limits)
+    exact = _by_digits(rule, allocation, limits) if isinstance(rule, AlphaFair) else _by_rationals(rule, allocation, here, limits)
     if exact is not None:
         return Known(exact if exact <= limits.judging.trusted else max(best, exact), exact=True)
-    if isinstance(rule, NestedMaxMin) or best > _rounding(rule, here, limits.judging.rounding):
+    if not isinstance(rule, Leximin) or best > _rounding(rule, here, limits.judging.rounding):
         return Known(best)
     return Known(
         best, not_decided=f"not decided: rounding explains a residual of {best:.3g}, and there is no exact answer in time"
     )
 
 
-def _by_rationals(rule: Leximin | NestedMaxMin, allocation: Allocation, here: Allocation, limits: Limits) -> float | None:
+def _by_digits(mechanism: AlphaFair, allocation: Allocation, limits: Limits) -> float | None:
+    """The largest relative difference of a user's tasks from the right ones to many digits."""
+    right = right_tasks(mechanism, allocation.instance, limits)
+    return None if right is None else max(_apart(_exact_tasks(allocation), right.tasks)) + right.error
+
+
+def _by_rationals(rule: Mechanism, allocation: Allocation, here: Allocation, limits: Limits) -> float | None:
     """The largest relative difference of a user's tasks (of the level, where one round is all) from the answer in rationals."""
     x = _right_answer(rule, allocation.instance, limits)
     if x is None:
         return None
     tasks, right = _exact_tasks(here), exact_arcs(here.instance).tasks(x)
-    if isinstance(rule, NestedMaxMin) or rule.several_rounds:
+    if not isinstance(rule, Leximin) or rule.several_rounds:
         return max(_apart(tasks, right))
     rate = rule.exact_rate(here.instance)
     level, best = (min(r * u for r, u in zip(rate, part, strict=True)) for part in (tasks, right))

@@ -130,7 +130,8 @@ def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | 
     with suppress(FairallocError):
         first = None if method is None else method_of(method)
         if first is None and dispatch.is_ours(mechanism):
-            first = next(candidates(mechanism.settled(instance), instance), None)
+            where = None if dispatch.is_large(instance) else instance  # there its domain may take longer than the limit
+            first = next(candidates(mechanism.settled(instance), where), None)
         time_limits.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
 
 

@@ -20,10 +20,13 @@ from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, check_name, require, shown
 from fairalloc.models.input.validation import Places
-from fairalloc.models.numbers import is_vector, rational
+from fairalloc.models.numbers import finite, is_vector, rational
 
 ROOT, DEEPEST = -1, 100
 FIELDS = ("users", "groups", "weight", "guarantee")
+
+LEAST = Fraction(1, 10**300)
+"""The least phi, whose inverse is a float."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +90,14 @@ class Groups:
         return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(self.above), len(self.of_user)))
 
     def parts(self, user_weights: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """(G + N,) phi of each node."""
+        """(G + N,) phi of each node; InstanceError where one is out of the range of floating point."""
         weights, result = (*self.weights, *user_weights), [Fraction(1)] * len(self.above)
         total = {group: sum(weights[k] for k in nodes) for group, nodes in self.children.items()}
         for k, group in enumerate(self.above):
             result[k] = weights[k] / total[group] * (1 if group == ROOT else result[group])
+        for k in [k for k, part in enumerate(result) if part < LEAST][:1]:
+            who = f"group {self.names[k]!r}" if k < len(self) else f"user {k - len(self) + 1}"
+            raise InstanceError(f"by weights {who} has less than 1e-300 of everything, which is out of range: change weights")
         return tuple(result)
 
     def chosen(self, users: Sequence[int]) -> "Groups | None":
@@ -186,5 +192,6 @@ def _numbers(name: str, group: Any) -> tuple[Fraction, Fraction]:
     weight = rational(group.get("weight", 1), f"the weight of group {name!r}")
     guarantee = rational(group.get("guarantee", 0), f"the guarantee of group {name!r}")
     require(weight > 0, f"the weight of group {name!r} is", group.get("weight"), "it must be positive")
+    finite(group.get("weight", 1), f"the weight of group {name!r}")
     require(0 <= guarantee <= 1, f"the guarantee of group {name!r} is", group.get("guarantee"), "it must be from 0 to 1")
     return weight, guarantee

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, no_such, require, shown
+from fairalloc.models.errors import InstanceError, callers, no_such, require, shown
 from fairalloc.models.input.validation import NumberedNames, Places, allowed_pairs, count_of, is_sparse_variants, truth
 from fairalloc.models.numbers import is_vector
 
@@ -37,7 +37,8 @@ class _Names:
 
     def __init__(self, kind: str, given: Any) -> None:
         self.kind, self.source = kind, f"{kind}s"
-        self.given = tuple(given) if is_list(given) else given
+        with callers(f"reading the names of {kind}s"):
+            self.given = tuple(given) if is_list(given) else given
         listed = isinstance(self.given, tuple) and all(isinstance(name, str) for name in self.given)
         self.names: Sequence[Any] | None = list(self.given) if listed else None
 

@@ -28,8 +28,8 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
 
-BITS, STEPS = 800, 200
-"""Besides three times those of the ratio of weights, and two steps for each power of 2 in it."""
+BITS, STEPS, APART = 800, 200, 1000
+"""Besides three bits and two steps for each power of 2 by which users are `_apart`, of which at most so many count."""
 
 BACK = 0.95
 
@@ -70,6 +70,14 @@ def _utilities(mechanism: AlphaFair, instance: Instance) -> tuple[Balls, Balls, 
     alpha = _balls([Fraction(a) for a in (mechanism.alphas(instance) * np.ones(instance.N)).tolist()])
     level = weights / _balls(mechanism.exact_share(instance))
     return alpha, weights * level ** (alpha - 1), level[list(arcs.user)]
+
+
+def _apart(mechanism: AlphaFair, instance: Instance) -> int:
+    """The powers of 2 between what users pay, or between their shares, from the ratio of weights or of shares of them alone."""
+    alpha, levels = mechanism.alphas(instance), instance.weights
+    if mechanism.alpha != 1.0:
+        levels = mechanism.rate(instance) * np.minimum(instance.arcs.alone, instance.max_tasks)
+    return int(min(np.ptp(np.log2(levels)) * max(np.max(alpha), 1.0 / np.min(alpha)), APART))
 
 
 def _balls(values: Sequence[Any]) -> Balls:
@@ -221,8 +229,7 @@ class ManyDigitsSession(Session):
     def __post_init__(self) -> None:
         from flint import ctx
 
-        weights = self.instance.exact.weights
-        self.apart = int(max(weights) / min(weights)).bit_length()
+        self.apart = _apart(self.mechanism, self.instance)
         self.bits = BITS + 3 * self.apart
         with ctx.workprec(self.bits):
             with self.phase("build"):

@@ -82,7 +82,7 @@ def is_ours(item: Mechanism | Method) -> bool:
 def _isolates_call(request: Request) -> bool:
     """Whether the whole call runs in a child: what comes before the methods may take long too."""
     bound = request.isolate and time_limits.AVAILABLE and request.limits.limited and not time_limits.watched()
-    return bound and (_is_large(request.instance) or not is_ours(request.mechanism))
+    return bound and (is_large(request.instance) or not is_ours(request.mechanism))
 
 
 def _isolates_method(request: Request, method: Method, last: bool) -> bool:
@@ -92,7 +92,7 @@ def _isolates_method(request: Request, method: Method, last: bool) -> bool:
     """
     if not (request.isolate and time_limits.AVAILABLE) or (request.inside and last):
         return False
-    large, native, watched = _is_large(request.instance), bool(method.packages), time_limits.watched()
+    large, native, watched = is_large(request.instance), bool(method.packages), time_limits.watched()
     if native and (request.limits.log or method.kind == "other") and not watched:
         return True
     if request.limits.limited:
@@ -101,7 +101,7 @@ def _isolates_method(request: Request, method: Method, last: bool) -> bool:
     return alone and ((native and large) or _is_far_apart(request.instance))
 
 
-def _is_large(instance: Instance) -> bool:
+def is_large(instance: Instance) -> bool:
     """Whether even Python code might look at no clock for long."""
     return instance.A * instance.R >= LARGE
 
@@ -213,9 +213,9 @@ def best_attempt(
             break
         if _proves_infeasible(request.mechanism, method, allocation):
             return allocation
-        if allocation.termination == "time_limit" and _is_large(request.instance):
+        if allocation.termination == "time_limit" and is_large(request.instance):
             queue.prefer_anytime()
-        if allocation.termination == "inaccurate" and request.mechanism.linear and not _is_large(request.instance):
+        if allocation.termination == "inaccurate" and request.mechanism.linear and not is_large(request.instance):
             queue.postpone_first_order()
     return best
 
@@ -228,7 +228,7 @@ def is_last_word(best: Allocation, limits: Limits) -> bool:
 def _is_tight(request: Request) -> bool:
     """Whether a method that has a point only when it has ended will probably leave none."""
     instance, limits = request.instance, request.limits
-    return limits.limited and _is_large(instance) and limits.deadline - limits.clock() < TIGHT * instance.arcs.load.nnz
+    return limits.limited and is_large(instance) and limits.deadline - limits.clock() < TIGHT * instance.arcs.load.nnz
 
 
 class _Queue:
@@ -292,7 +292,7 @@ def _about(mechanism: Mechanism, method: Method) -> dict[str, Any]:
 
 def _work(request: Request, method: Method, keep: Keep | None) -> Allocation:
     """The answer, judged; on large instances the points on the way are kept too."""
-    answered, facts = _answered(request, method, keep if _is_large(request.instance) else None)
+    answered, facts = _answered(request, method, keep if is_large(request.instance) else None)
     return judged_unless_ended(answered, keep, lambda: _judged(request, method, answered, facts))
 
 

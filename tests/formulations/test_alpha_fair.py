@@ -187,3 +187,26 @@ def test_a_little_more_than_a_limit_does_not_hide_that_half_of_the_pool_is_free(
 def test_what_is_no_parameter_is_refused_in_one_sentence(parameters, said):
     with pytest.raises(FairallocError, match=re.escape(said)):
         fa.solve(PAIR, "alpha-fair", **parameters)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.02, 0.05, 40.0])
+def test_users_with_next_to_nothing_are_judged_by_the_right_tasks(alpha):
+    """On one pool u_n is proportional to d_n^(-1 / alpha); what rounding leaves for free is then far more than a user has."""
+    demands = np.array([1.0, 3.0, 7.0])
+    parts = demands ** (-1 / alpha)
+    instance = Instance(demands[:, None], [[10]])
+    found = fa.solve(instance, "alpha-fair", alpha=alpha)
+    assert found.claims_success, (found.residuals, found.message)
+    np.testing.assert_allclose(found.tasks, 10 * parts / (demands @ parts), rtol=1e-4)
+    rule = fa.mechanism("alpha-fair").configure(alpha=alpha)
+    assert fa.check(found, rule).holds
+    assert fa.check(fa.Allocation(instance, found.x * [1, 1, 2]), rule).holds is False
+
+
+@pytest.mark.parametrize(("alpha", "apart"), [(40.0, 1e6), (20.0, 1e12), (0.05, 1e6)])
+def test_many_digits_are_as_many_as_shares_and_alpha_ask_for(alpha, apart):
+    """On servers of their own users get all; with a server for both, who pays less than alpha lets through is still found."""
+    instance = Instance([[1], [1], [1]], [[1], [apart]], eligible=[[1, 0], [0, 1], [1, 1]])
+    found = fa.solve(instance, "alpha-fair", "many-digits", alpha=alpha, share="task-share")
+    assert found.claims_success, found.message
+    np.testing.assert_allclose(found.tasks, [1, apart / 2, apart / 2], rtol=1e-9)

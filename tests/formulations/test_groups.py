@@ -21,6 +21,7 @@ from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
+from fairalloc.models.numbers import linear_program
 from fairalloc.models.transformations.guarantees import floors_as_guarantees
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends import first_level as of_first_level
@@ -93,12 +94,30 @@ def test_a_tree_is_read_written_and_compared():
         ({"A": ["x"]}, "there is no user 'x'"),
         ({"A": {"users": [0], "wieght": 1}}, "group 'A' has the unknown field 'wieght'"),
         ({"A": {"users": [0], "weight": 0}}, "the weight of group 'A' is 0, but it must be positive"),
+        ({"A": {"users": [0], "weight": 10**400}}, "the weight of group 'A' is 10000.*, which is out of the range"),
+        ({"A": {"users": [0], "weight": "1e-400"}}, "the weight of group 'A' is '1e-400', which is out of the range"),
         ({"A": {"users": [0], "guarantee": 2}}, "the guarantee of group 'A' is 2, but it must be from 0 to 1"),
     ],
 )
 def test_a_wrong_tree_is_one_sentence(groups, sentence):
     with pytest.raises(fa.InstanceError, match=sentence):
         fa.Instance([[1], [1]], [[2]], groups=groups)
+
+
+@pytest.mark.parametrize("weights", [(1, 1e308), (1e-320, 1), (1e200, 1e-200)])
+@pytest.mark.parametrize("mechanism", ["nested-leximin", "nested-nb"])
+def test_parts_out_of_the_range_of_numbers_are_one_sentence(weights, mechanism):
+    groups = {name: {"users": [n], "weight": weight} for n, (name, weight) in enumerate(zip("AB", weights, strict=True))}
+    with pytest.raises(fa.InstanceError, match=r"by weights group '[AB]' has less than 1e-300 of everything"):
+        fa.solve(fa.Instance([[1], [1]], [[2]], groups=groups), mechanism)
+
+
+def test_numbers_out_of_the_range_of_a_linear_program_prove_nothing():
+    far = fa.Instance([[0, 3], [7, 3]], [[1e-12, 2], [1.5, 1e300]], weights=["1/5", 1e-12], max_tasks=[None, 2])
+    found = fa.solve(far, "nested-leximin", isolate=False)
+    assert found.has_point
+    with np.errstate(divide="ignore"):
+        assert linear_program(np.ones(1), np.divide(np.ones((1, 1)), 0.0), np.ones(1)).x is None
 
 
 def test_a_user_that_gets_the_name_of_a_group_is_refused():

@@ -208,6 +208,14 @@ def test_pandas_is_not_needed():
             lambda: Instance([[1]], [[1]], name="two\nlines"),
             "the name of the instance is 'two\\nlines', but a name has no control characters or surrogates",
         ),
+        (
+            lambda: Instance([[1]], [[1]], users=(str(1 // 0) for _ in "a")),
+            "reading the names of users failed: ZeroDivisionError: integer division or modulo by zero",
+        ),
+        (
+            lambda: Instance([[1]], [[1]], resources=sp.dia_array([[1]])),
+            "reading the names of resources failed: TypeError: 'dia_array' object is not subscriptable",
+        ),
     ],
 )
 def test_names_that_contradict_each_other_are_refused(build, says):

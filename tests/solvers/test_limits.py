@@ -1099,3 +1099,10 @@ def test_an_answer_given_on_another_instance_than_its_model_can_be_started_from(
     again = solve(small, name, "pyomo:ipopt", warm_start=found)
     assert again.termination == "optimal"
     assert again.tasks == pytest.approx(found.tasks)
+
+
+@pytest.mark.skipif(not time_limits.AVAILABLE, reason="Python cannot fork safely here")
+def test_the_pairs_of_a_large_instance_are_made_within_the_limit():
+    instance = BIG.replace(name="pairs")
+    solve(instance, "drf-per-server", time_limit=0.3)
+    assert "pairs of users and servers" not in instance.memo, "before the child the clock does not run"

@@ -480,9 +480,9 @@ def test_the_better_of_two_answers_proves_more_and_is_called_solved():
 
 def test_where_work_is_isolated_follows_from_sizes_and_ratios(monkeypatch):
     monkeypatch.setattr(dispatch, "LARGE", WANG.A * WANG.R)
-    assert dispatch._is_large(WANG)
+    assert dispatch.is_large(WANG)
     plain = Instance([[1, 2], [2, 1]], [[6, 6]], weights=[1, 2])
-    assert not dispatch._is_large(plain)
+    assert not dispatch.is_large(plain)
     for change in ({"weights": [1, 0.9e8]}, {"demands": [[1, 0.9e8], [2, 1]]}):
         assert not dispatch._is_far_apart(plain.replace(**change))
     for change in ({"weights": [1.1e8, 1]}, {"demands": [[1, 2], [1.1e8, 1]]}):

@@ -36,7 +36,8 @@ def test_a_user_with_twice_its_tasks_is_refused(name):
 @pytest.mark.parametrize(("error", "decides"), [(1e-11, True), (1e-9, False)])
 def test_tasks_to_many_digits_decide_where_they_are_known_well(error, decides, monkeypatch):
     monkeypatch.setattr(many_digits, "many_digits", lambda *_: judge.RightTasks((Fraction(1), Fraction(1, 10**7)), error))
-    assert (right_tasks(mechanism("nb"), TINY, Limits()) is not None) == decides
+    fresh = TINY.replace(name="fresh")  # right tasks are computed once an instance
+    assert (right_tasks(mechanism("nb"), fresh, Limits()) is not None) == decides
 
 
 @pytest.mark.parametrize("name", UNIQUE)
