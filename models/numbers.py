@@ -205,5 +205,7 @@ def linear_program(
     options |= {"time_limit": max(seconds, 0.0)} if seconds < math.inf else {}
     try:
         return linprog(cost, A_ub=rows, b_ub=sides, method=method, options=options, **others)
-    except ValueError as error:  # a number is out of the range of floating point
+    except ValueError as error:
+        if "must not contain" not in str(error):  # inf or nan: a number is out of the range of floating point
+            raise
         return SimpleNamespace(x=None, fun=None, success=False, status=None, message=str(error))
