@@ -219,12 +219,12 @@ def _with_reason(result: Any) -> Any:
 
 
 def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
-    yield csv_text([["instance", "mechanism", "method", "user", "server", "tasks", "error"]])
+    yield csv_text([["instance", "mechanism", "method", "termination", "user", "server", "tasks", "error"]])
     for result in map(_with_reason, results):
         if isinstance(result, Refused):
-            yield csv_text([[result.instance, result.mechanism, "", "", "", "", result.error]])
+            yield csv_text([[result.instance, result.mechanism, *[""] * 5, result.error]])
             continue
-        here, label = result.instance, [result.instance.name, result.mechanism, result.method]
+        here, label = result.instance, [result.instance.name, result.mechanism, result.method, result.termination]
         pairs = zip(*here.eligible.nonzero(), strict=True)
         yield csv_text([[*label, here.users[n], here.servers[i], repr(float(result.by_server[n, i])), ""] for n, i in pairs])
 

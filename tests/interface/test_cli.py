@@ -104,6 +104,13 @@ def test_csv_has_a_row_for_each_user_and_server(run):
     assert " ".join(f"{r['user']}-{r['server']}" for r in rows) == "u1-s1 u2-s1 u3-s1 u3-s2 u4-s1 u4-s2"
     total = sum(float(r["tasks"]) for r in rows if r["user"] in ("u3", "u4"))
     assert total == pytest.approx(16, rel=EXACT)
+    assert {r["termination"] for r in rows} == {"optimal"}
+
+
+def test_csv_tells_answers_apart_that_are_not_right(run):
+    code, out, _ = run("solve", "khamse-fig1", "-m", "lmmf", "--method", "cvxpy:scs", "--accuracy", "1e-13", "--format", "csv")
+    assert code == 1
+    assert {row["termination"] for row in csv.DictReader(io.StringIO(out))} == {"inaccurate"}
 
 
 def test_100_small_instances_in_one_call_start_no_process(run, monkeypatch):
