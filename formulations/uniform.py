@@ -8,8 +8,6 @@ Residual: the largest relative difference of a user's tasks from that best, or t
 that is more.
 """
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -66,7 +64,7 @@ class Uniform(Utilitarian):
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The objective of the program, in which a task of user n counts 1 / sum_i gamma_ni."""
-        return super().values(replace(allocation, instance=self.domain(allocation.instance)))
+        return super().values(Allocation(self.domain(allocation.instance), allocation.x))
 
     def marginal(self, allocation: Allocation) -> None:
         """None: the residual needs no prices."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from narrow import JOBS
 from profiles import drawn
@@ -57,6 +57,7 @@ def test_a_residual_that_is_no_number_is_infinite():
     x=st.lists(NUMBERS, min_size=3, max_size=3),
     prices=st.lists(NUMBERS, min_size=2, max_size=2),
 )
+@example(name="uniform", x=[1, 1, 1], prices=[0.5, 0.5])  # whose model has other servers
 def test_nothing_is_claimed_by_them(name, x, prices):
     item = MECHANISMS[name]
     try:
