@@ -57,7 +57,7 @@ class ArcsOfUsers:
 
 
 class GridLoads:
-    """All pairs of users and servers, from demands (N, R) in the users' units and 1 / capacity (K, R).
+    """All pairs of users and servers, from demands (N, R) and 1 / capacity (K, R), in units of the users and of the resources.
 
     In a stack all arrays have one more axis, the first.
     """
@@ -161,8 +161,7 @@ class ListedLoads(ArcsOfUsers):
 
     def rows(self, x: Floats) -> Floats:
         """(K R,) load @ x."""
-        result: Floats = self.load @ x
-        return result
+        return np.asarray(self.load @ x)
 
     def priced(self, p: Floats) -> Floats:
         """(A,) load^T p."""
@@ -289,16 +288,16 @@ Loads: TypeAlias = BlockLoads | SparseLoads
 
 def loads_of(instance: Instance, tasks: Floats) -> Loads:
     """The loads of an instance whose users count in units of tasks (N,)."""
-    arcs = instance.arcs
-    plain = not uses_few(instance) and instance.single_variant and instance.same_everywhere
-    if plain and SPARSEST * len(arcs) >= instance.N * instance.K:
-        demand = instance.vectors.matrix.toarray() * tasks[:, None]
-        inverse = np.divide(1.0, instance.pools, out=np.zeros_like(instance.pools), where=instance.pools > 0)
-        kind = GridLoads if len(arcs) == instance.N * instance.K else MaskedLoads
-        return kind(demand, inverse, arcs.user, arcs.server)
+    arcs, pools = instance.arcs, instance.pools
     if uses_few(instance):
         transposed = sp.csr_array(sp.diags_array(tasks[arcs.user]) @ arcs.by_arc)
         return SparseLoads(transposed, arcs.user, arcs.server, instance.N, instance.K)
+    if instance.single_variant and instance.same_everywhere and SPARSEST * len(arcs) >= instance.N * instance.K:
+        ends = np.sqrt([pools.max(axis=0), pools.min(axis=0, initial=pools.max(), where=pools > 0)])
+        unit = np.ldexp(1.0, np.frexp(ends.prod(axis=0))[1])  # squares stay in range; a power of 2 rounds nothing
+        inverse = np.divide(unit, pools, out=np.zeros_like(pools), where=pools > 0)
+        kind = GridLoads if len(arcs) == instance.N * instance.K else MaskedLoads
+        return kind(instance.vectors.matrix.toarray() * tasks[:, None] / unit, inverse, arcs.user, arcs.server)
     entries = arcs.load.tocoo()
     loads = np.zeros((len(arcs), instance.R))
     loads[entries.col, entries.row % instance.R] = entries.data

@@ -26,7 +26,7 @@ from fairalloc.solvers.interior_point.optimal_face import projected
 from fairalloc.solvers.interior_point.steps import combined, lengthened, lengths
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.kkt import schur
-from fairalloc.solvers.kkt.loads import ArcLoads, GridLoads, MaskedLoads, twins
+from fairalloc.solvers.kkt.loads import ArcLoads, GridLoads, MaskedLoads, loads_of, twins
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, factorised, plan_for, scattered
 from fairalloc.solvers.kkt.sparse_factor import SparseFactor
 from fairalloc.solvers.method import Limits
@@ -68,6 +68,23 @@ def test_it_gives_what_highs_gives(family, name):
         assert found.values["g"] == pytest.approx(expected.values["g"], rel=EXACT)
         if name != "mmf":
             np.testing.assert_allclose(found.tasks, expected.tasks, rtol=EXACT)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("name", ["nb", "drfh"])
+@pytest.mark.parametrize(
+    "capacities", [[["1e250", 1]], [["1e-250", 1]], [["1e150", 2], [1, "1e-130"]], [["1e250", 0], ["1e120", 6]]]
+)
+def test_squares_of_huge_and_tiny_capacities_stay_in_range(capacities, name):
+    """They overflowed at 1e155, or became 0; the units of resources are powers of 2, so that nothing is rounded."""
+    instance = Instance([[1, 0], [0, 1], [2, 0]], capacities)
+    loads = loads_of(instance, instance.arcs.alone)
+    x, unit = np.random.default_rng(0).random(len(instance.arcs)), instance.arcs.alone[instance.arcs.user]
+    np.testing.assert_allclose(loads.rows(x), instance.arcs.load @ (unit * x), rtol=1e-14)
+    squares = loads.pairs.max(axis=0) * loads.scales.max(axis=0)
+    assert np.all(np.isfinite(squares))
+    assert np.all(squares[[0, 3]] > 0)
+    assert solve(instance, name, METHOD).claims_success
 
 
 @pytest.mark.parametrize("family", ["generic", "tied", "zero_demand", "placement", "racks", "variants"])
