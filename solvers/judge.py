@@ -46,6 +46,9 @@ from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
 BY_ROUNDS = Leximin, NestedMaxMin
 """Mechanisms whose reference is all rounds by another solver."""
 
+GROSS = 1.0
+"""A gain for which rounding is to blame, or an answer that is far off: of nb and the like, tasks to many digits tell which."""
+
 
 class ModelFacts(NamedTuple):
     """The residual of a model's optimality conditions, its objective, and why it may not be convex ("" where it is)."""
@@ -315,7 +318,7 @@ def _with_reference(
     if better is None and limits.late:
         return _without_reference(allocation, own, "there was no time left for an independent reference")
     best, proof = (own, None) if better is None else better
-    decidable = isinstance(mechanism, (*BY_ROUNDS, AlphaFair)) and best > trusted
+    decidable = (isinstance(mechanism, BY_ROUNDS) and best > trusted) or (isinstance(mechanism, AlphaFair) and best > GROSS)
     return (_decided(mechanism, allocation, best, limits) if decidable else Known(best))._replace(proof=proof)
 
 
@@ -333,9 +336,10 @@ def _decided(rule: Mechanism, allocation: Allocation, best: float, limits: Limit
 
 
 def _by_digits(mechanism: AlphaFair, allocation: Allocation, limits: Limits) -> float | None:
-    """The largest relative difference of a user's tasks from the right ones to many digits."""
+    """The largest relative difference of a user's tasks from the right ones to many digits; None where these are others."""
     right = right_tasks(mechanism, allocation.instance, limits)
-    return None if right is None else max(_apart(_exact_tasks(allocation), right.tasks)) + right.error
+    error = np.inf if right is None else max(_apart(_exact_tasks(allocation), right.tasks)) + right.error
+    return error if error <= limits.judging.trusted else None
 
 
 def _by_rationals(rule: Mechanism, allocation: Allocation, here: Allocation, limits: Limits) -> float | None:
