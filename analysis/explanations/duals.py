@@ -10,7 +10,6 @@ r"""Why an own or edited mechanism gives what it gives: the duals of its own mod
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -211,7 +210,8 @@ def _rows_of_pyomo(session: PyomoSession, domain: Instance) -> Iterator[Binding]
 
 def _about(label: str, index: Any, domain: Instance) -> tuple[str, dict[str, str]]:
     """The name of a row by its constraint and index, which an own model may index otherwise, and what it is about."""
-    if label == "capacity" and index in product(domain.servers, domain.resources):
+    pair = isinstance(index, tuple) and len(index) == 2 and index[0] in domain.servers and index[1] in domain.resources
+    if label == "capacity" and pair:
         return f"{index[1]} on {index[0]}", {"server": index[0], "resource": index[1]}
     name, known = label if index is None else f"{label}[{index}]", label in ("limit", "floor") and index in domain.users
     return f"max_tasks of {index}" if known and label == "limit" else name, {"user": index} if known else {}
