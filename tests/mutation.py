@@ -118,15 +118,17 @@ def tests_of(file: Path, tree: Path) -> list[str]:
     return [test for *_, test in sorted(found)]
 
 
-def fails(file: Path, tree: Path, timeout: float) -> bool:
-    """Whether a test of the file's room fails, or they do not end, or want more than MEMORY."""
+def failure(file: Path, tree: Path, timeout: float) -> str:
+    """Which test of the file's room fails, or that they do not end or want more than MEMORY; "" where all pass."""
     limited = ["sh", "-c", f'ulimit -v {MEMORY}; exec "$@"', "sh"]
     command = [*limited, sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", *tests_of(file, tree)]
     settings = os.environ | {"PYTHONPATH": str(tree), "CI": "true", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
-        return subprocess.run(command, cwd=tree, env=settings, capture_output=True, timeout=timeout, check=False).returncode != 0
+        done = subprocess.run(command, cwd=tree, env=settings, capture_output=True, text=True, timeout=timeout, check=False)
     except subprocess.TimeoutExpired:
-        return True
+        return "they do not end"
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return " ".join(failed or done.stdout.splitlines()[-1:] or ["ended"]) if done.returncode else ""
 
 
 def killed(file: Path, one: Mutant, tree: Path, timeout: float) -> bool:
@@ -134,7 +136,7 @@ def killed(file: Path, one: Mutant, tree: Path, timeout: float) -> bool:
     before = (tree / file).read_text()
     (tree / file).write_text(one.source)
     try:
-        return fails(file, tree, timeout)
+        return bool(failure(file, tree, timeout))
     finally:
         (tree / file).write_text(before)
 
@@ -150,11 +152,18 @@ def main() -> None:
     drawn = random.Random(asked.seed).sample(places, asked.count)
     trees: SimpleQueue[Path] = SimpleQueue()
 
-    def alive(place: tuple[Path, int | None]) -> tuple[Mutant | None, bool]:
+    def unchanged(file: Path) -> str:
+        tree = trees.get()
+        try:
+            return failure(file, tree, asked.timeout)
+        finally:
+            trees.put(tree)
+
+    def alive(place: tuple[Path, int]) -> tuple[Mutant, bool]:
         (file, k), tree = place, trees.get()
         try:
-            one = None if k is None else mutants((tree / file).read_text())[k]
-            return one, not (fails(file, tree, asked.timeout) if one is None else killed(file, one, tree, asked.timeout))
+            one = mutants((tree / file).read_text())[k]
+            return one, not killed(file, one, tree, asked.timeout)
         finally:
             trees.put(tree)
 
@@ -163,10 +172,10 @@ def main() -> None:
             (tree := Path(folder) / str(k)).mkdir()
             subprocess.run(["cp", "-P", "--parents", *files, tree], cwd=ROOT, check=True)
             trees.put(tree)
-        rooms = {file.parts[0]: (file, None) for file, _ in drawn}
-        for room, (_, passed) in zip(rooms, pool.map(alive, rooms.values()), strict=True):
-            if not passed:
-                sys.exit(f"the tests of {room} fail before anything is changed")
+        rooms = {file.parts[0]: file for file, _ in drawn}
+        for room, failed in zip(rooms, pool.map(unchanged, rooms.values()), strict=True):
+            if failed:
+                sys.exit(f"the tests of {room} fail before anything is changed: {failed}")
         for number, ((file, _), (one, lives)) in enumerate(zip(drawn, pool.map(alive, drawn), strict=True), 1):
             survivors += lives
             print(f"{number} {'SURVIVES' if lives else 'killed'} {file}:{one.line}: {one.before!r} -> {one.after!r}", flush=True)

@@ -7,6 +7,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from fairalloc.models.errors import InstanceError
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import now
-from fairalloc.solvers.running.time_limits import checked_limit
+from fairalloc.solvers.running.time_limits import checked_limit, within
 
 KINDS = (
     (MaxMin | Utilitarian, explain_program),
@@ -68,7 +69,7 @@ def explain(
     allocation : an answer of a mechanism
     mechanism : whose answer it is, with its parameters; None = that of the allocation
     user : the name of the only user to be explained; None = the first 20
-    time_limit : seconds for certificates and derivatives; None = no limit
+    time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; None = no limit
 
     Returns
     -------
@@ -79,7 +80,7 @@ def explain(
     ------
     InstanceError : the allocation has no point, or names no mechanism
     UnknownName : there is no such user or mechanism
-    NotApplicable : the allocation is not what the mechanism gives, or nothing proves that it is
+    NotApplicable : the allocation is not what the mechanism gives, or nothing proves in time that it is
 
     Examples
     --------
@@ -92,14 +93,24 @@ def explain(
     if not allocation.has_point:
         raise InstanceError("explain needs an allocation with a point")
     item = mechanism_of(allocation, mechanism, "explain")  # 1
-    subject = Subject(allocation, item, user, now() + checked_limit(time_limit))
+    seconds = checked_limit(time_limit)
+    subject = Subject(allocation, item, user, now() + seconds)
     home_of(item, allocation.instance)
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:
         raise refused(subject, f"it is infeasible by {infeasibility(allocation):.2g}")
+    told = within(seconds, partial(_told, subject), None)
+    if told is None:
+        raise refused(subject, "the time was not enough")
+    return Explanation(allocation, item.id, *told)
+
+
+def _told(subject: Subject) -> tuple[str, tuple[Sentence, ...]]:
+    """What proves the statements, and the sentences."""
+    item = subject.item
     proof, sentences = next(explained for kind, explained in KINDS if isinstance(item, kind))(subject)  # 2
     effects = _effects(subject) if item.unique or isinstance(item, Leximin | Utilitarian) else []  # 3
-    return Explanation(allocation, item.id, proof, (*sentences, *subject.rest(), *effects))
+    return proof, (*sentences, *subject.rest(), *effects)
 
 
 # ---- what a little more or less of each capacity does --------------------------------------------------------------

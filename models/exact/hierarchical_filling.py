@@ -41,17 +41,20 @@ class _Filling:
         self.vector: dict[int, list[Any]] = {}
         self.share: dict[int, Any] = {}
         self.blocked: set[int] = set()
+        self.grown: dict[int, tuple[list[Any], Any, Any, list[int]]] = {}
         self._up(ROOT)
         if ROOT in self.blocked:
             return False
         rates: dict[int, Any] = {}
         times: list[Any] = []
+        self._grow(ROOT)
         self._down(ROOT, Fraction(1), rates, times)
         growth = [sum((self.need[n].get(r, 0) * v for n, v in rates.items()), Fraction(0)) for r in self.rows]
         times += [(1 - used[r]) / growth[r] for r in self.rows if growth[r] > 0 and r not in self.full]
         times += [(limit - self.tasks[n]) / v for n, v in rates.items() if (limit := self.limit[n]) is not None]
+        time = min(times)
         for n, v in rates.items():
-            self.tasks[n] += min(times) * v
+            self.tasks[n] += time * v
         return True
 
     def _up(self, k: int) -> None:
@@ -74,15 +77,21 @@ class _Filling:
         if not free:
             self.blocked.add(k)
 
-    def _growth(self, k: int) -> tuple[list[Any], Any, Any, list[int]]:
+    def _grow(self, k: int) -> tuple[list[Any], Any, Any, list[int]]:
         """Of a node that rises: how its vector and its share grow, how fast M does, and the children that rise."""
-        if k >= self.first:
-            sigma = max(self.need[k - self.first].values())
-            return [self.need[k - self.first].get(r, Fraction(0)) / sigma for r in self.rows], Fraction(1), Fraction(0), []
+        self.grown[k] = self._of_user(k - self.first) if k >= self.first else self._of_group(k)
+        return self.grown[k]
+
+    def _of_user(self, n: int) -> tuple[list[Any], Any, Any, list[int]]:
+        sigma = max(self.need[n].values())
+        return [self.need[n].get(r, Fraction(0)) / sigma for r in self.rows], Fraction(1), Fraction(0), []
+
+    def _of_group(self, k: int) -> tuple[list[Any], Any, Any, list[int]]:
         free = [j for j in self.inside[k] if j not in self.blocked]
         level = {j: self.share[j] / self.weight[j] for j in free}
-        moving = [j for j in free if level[j] == min(level.values())]
-        grown = {j: self._growth(j) for j in moving}
+        least = min(level.values())
+        moving = [j for j in free if level[j] == least]
+        grown = {j: self._grow(j) for j in moving}
         alone = [j for j in moving if not grown[j][1]][:1]
         others = [] if alone else [j for j in free if j not in moving]
         parts = [grown[j][0] for j in alone] or [[self.weight[j] * v / grown[j][1] for v in grown[j][0]] for j in moving]
@@ -93,16 +102,17 @@ class _Filling:
 
     def _down(self, k: int, speed: Any, rates: dict[int, Any], times: list[Any]) -> None:
         """Step 3: the tasks that users get in a unit of time, and the times at which a group's children or resources meet."""
-        vector, share, up, moving = self._growth(k)
+        vector, share, up, moving = self.grown[k]
         if k >= self.first:
             rates[k - self.first] = speed / max(self.need[k - self.first].values())
             return
         times += [gap / (speed * more) for gap, more in self._meetings(k, vector, share, up) if more > 0 and gap > 0]
         for j in moving:
-            self._down(j, speed * (self.weight[j] / self._growth(j)[1] if up else 1), rates, times)
+            self._down(j, speed * (self.weight[j] / self.grown[j][1] if up else 1), rates, times)
 
     def _meetings(self, k: int, vector: Sequence[Any], share: Any, up: Any) -> Iterator[tuple[Any, Any]]:
         """Distances to the levels of siblings and of resources above, and how fast they shrink in a unit of speed."""
         level = [self.share[j] / self.weight[j] for j in self.inside[k] if j not in self.blocked]
-        yield from ((own - min(level), up) for own in level)
+        least = min(level)
+        yield from ((own - least, up) for own in level)
         yield from ((self.share[k] - self.vector[k][r], vector[r] - share) for r in self.rows if r not in self.full)

@@ -7,7 +7,7 @@
 
 **Time.** A limit is for the whole call: a method that others can follow gets SHARE of what is left. Algorithms of this package
 look at the clock between their steps and stay here on small instances. All that may not look at it runs in a child under a
-limit: native code, code that is not of this package, and everything on instances with LARGE entries or more.
+limit: native code, code that is not of this package, the events of H-DRF, and everything on instances with LARGE entries or more.
 
 **Ctrl-C** is a limit too. Native code hears it only when it ends, so in the main thread it runs in a child on large instances
 without a limit too.
@@ -24,6 +24,7 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.errors import FairallocError
@@ -82,7 +83,8 @@ def is_ours(item: Mechanism | Method) -> bool:
 def _isolates_call(request: Request) -> bool:
     """Whether the whole call runs in a child: what comes before the methods may take long too."""
     bound = request.isolate and time_limits.AVAILABLE and request.limits.limited and not time_limits.watched()
-    return bound and (is_large(request.instance) or not is_ours(request.mechanism))
+    alone = isinstance(request.mechanism, HierarchicalDrf)  # it is also judged by its events
+    return bound and (alone or is_large(request.instance) or not is_ours(request.mechanism))
 
 
 def _isolates_method(request: Request, method: Method, last: bool) -> bool:
