@@ -20,7 +20,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import DECIMAL, as_json, exact_text, finite, literal, rational
+from fairalloc.models.numbers import DECIMAL, Floats, as_json, exact_text, finite, literal, rational
 
 INSTANCE_SCHEMA = "fairalloc-instance/2"
 INSTANCE_SCHEMAS = ("fairalloc-instance/1", INSTANCE_SCHEMA)
@@ -302,7 +302,7 @@ def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
 def parse_allocation(document: Any, instance: Instance, what: str = "the allocation") -> Allocation:
     """The allocation in a document, on the given instance.
 
-    Residuals, values and sums of tasks are not read: they are computed from the instance. Nor is what the solve said of itself.
+    Residuals and values are not read: they are computed from the instance. Nor is what the solve said of itself.
     Only `schema`, `users` and their `name` and `by_server` are needed, of a user with variants `by_arc` too, which then counts
     alone; an arc that is left out has 0 tasks.
     Rationals (`by_server_exact`, or `tasks_exact` in `by_arc`) must be given for all of these tasks or for none, and must agree
@@ -335,6 +335,7 @@ def parse_allocation(document: Any, instance: Instance, what: str = "the allocat
             what = f"the number of tasks of user {user['name']!r} on server {server!r}"
             x[a] = np.nan if tasks is None else finite(tasks, what)
             x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, float(x[a]), where)
+        _check_sum(user, x[slice(*instance.arcs.owner.indptr[n : n + 2])])
     for n in sorted(set(range(instance.N)) - seen)[:1]:
         raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
     names = {field: document.get(field, "") for field in ("mechanism", "method")}
@@ -349,6 +350,13 @@ def parse_allocation(document: Any, instance: Instance, what: str = "the allocat
     require(lines, "the log of the allocation is", log, "it must be a list of lines")
     arrays = {field: _numbers(document[field], field) for field in ARRAYS if field in document}
     return Allocation(instance, x, parameters=parameters, trace=trace, log=tuple(log), x_exact=exact, **arrays, **names)
+
+
+def _check_sum(user: Mapping[str, Any], x: Floats) -> None:
+    """`tasks` may be left out, but is the sum of the entries x where it is given."""
+    given, what = user.get("tasks"), f"the tasks of user {user['name']!r} are"
+    same = given is None or abs(finite(given, what) - x.sum()) <= SAME * np.abs(x).sum()
+    require(same, what, given, f"its tasks on servers add up to {x.sum():g}")
 
 
 def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any, Any]]:

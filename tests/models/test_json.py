@@ -388,7 +388,7 @@ def test_altered_allocation_documents(value):
     """In the fields that are read: what the schema rejects, the reader rejects or reads as a number in a string."""
     for path in places(ALLOCATION_DOCUMENT):
         keys = {key for key in path if isinstance(key, str)}
-        if not keys <= READ or path[-1] == "by_server" or (path[-1] == "tasks" and "by_arc" not in path):
+        if not keys <= READ or path[-1] == "by_server":
             continue
         document = altered(ALLOCATION_DOCUMENT, path, value)
         valid = ALLOCATION.is_valid(document) or (path[-1] == "tasks" and isinstance(value, str))
@@ -469,6 +469,8 @@ EXACTLY = allocation_document(solve(example("wang-prop4").instance, "drfh", "exa
         (("users", 0, "by_server_exact", "s9"), "0", "by_server_exact of user 'u1' names server 's9', but by_server does not"),
         (("users", 0, "by_server_exact"), {}, "user 'u1' has no exact tasks on server 's1', but other tasks are given exactly"),
         (("users", 0, "by_server_exact"), [], "by_server_exact of user 'u1' is .*, but it must be a JSON object"),
+        (("users", 0, "tasks"), 9, "the tasks of user 'u1' are 9, but its tasks on servers add up to 2.4"),
+        (("users", 0, "tasks"), True, "the tasks of user 'u1' are .*True"),
     ],
     ids=lambda v: "-".join(map(str, v)) if isinstance(v, tuple) else None,
 )
