@@ -12,10 +12,11 @@ next to it, a sentence says so and all is nan.
 """
 
 import time
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +38,13 @@ from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
-from fairalloc.solvers.running.time_limits import checked_limit
+from fairalloc.solvers.running.time_limits import checked_limit, within
 
 DIGITS, FIXED = 4, 4
 """Digits of a derivative that are shown; columns of the table before those of the users."""
+
+LATE = "the work was ended before"
+"""Why a derivative is not known at the time limit, or where the process that computed it ended."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +142,8 @@ def sensitivity(
     ----------
     allocation : an answer of a mechanism; its tasks are taken to be right
     mechanism : whose answer it is; None = that of the allocation, with its parameters
-    time_limit : seconds, after which unknown derivatives are left out; None = no limit
+    time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more. Derivatives that are not
+        known then are left out; None = no limit
 
     Raises
     ------
@@ -155,9 +160,21 @@ def sensitivity(
     if not allocation.has_point:
         raise InstanceError("sensitivity needs an allocation with a point")
     item = mechanism_of(allocation, mechanism, "sensitivity")
-    deadline = time.perf_counter() + checked_limit(time_limit)
+    seconds = checked_limit(time_limit)
+    deadline = time.perf_counter() + seconds
     named = replace(allocation, mechanism=item.id, parameters=item.parameters)  # the title and the document say whose they are
-    return _Work(named, item, deadline).result()
+    (up, down), tolerance, how, reason = within(seconds, lambda keep: _Work(named, item, deadline).known(keep), _nothing(named))
+    return Sensitivity(named, frozen(up), frozen(down), frozen(np.fmax(*tolerance)), how, reason)
+
+
+Known: TypeAlias = tuple[Floats, Floats, NDArray[np.str_], str]
+"""The derivatives to both sides and their tolerances, each (2, N, K, R), how they were found (K, R), why not all are known."""
+
+
+def _nothing(allocation: Allocation) -> Known:
+    """No derivative is known."""
+    shape = (2, allocation.instance.N, *allocation.instance.capacities.shape)
+    return np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape[2:], "", dtype="<U12"), LATE
 
 
 def _written_for(item: Mechanism, allocation: Allocation) -> Mechanism:
@@ -181,21 +198,18 @@ class _Work:
         self.allocation, self.item, self.deadline = allocation, _written_for(item, allocation), deadline
         self.rounded = isinstance(item, Leximin) and item.exact_share is None
         self.instance = allocation.instance
-        shape = (2, self.instance.N, *self.instance.capacities.shape)
-        self.sides, self.tolerance = np.full(shape, np.nan), np.full(shape, np.nan)
-        self.how = np.full(shape[2:], "", dtype="<U12")
+        self.sides, self.tolerance, self.how, _ = _nothing(allocation)
         self.reason = self._unable()
 
-    def result(self) -> Sensitivity:
+    def known(self, keep: Callable[[Known], None]) -> Known:
         if not self.reason:
             try:
-                self._derive()
+                self._derive(keep)
             except NotUnique as found:
                 self.sides[:], self.how[:], self.reason = np.nan, "", str(found)
             except (Stopped, FairallocError) as error:
                 self.reason = str(error)
-        (up, down), tolerance = self.sides, np.fmax(*self.tolerance)
-        return Sensitivity(self.allocation, frozen(up), frozen(down), frozen(tolerance), self.how, self.reason)
+        return self.sides, self.tolerance, self.how, self.reason
 
     def _unable(self) -> str:
         item, programs = self.item, Leximin | Utilitarian
@@ -207,7 +221,7 @@ class _Work:
             return f"{item.id!r} is written on another instance than that of the allocation"
         return ""
 
-    def _derive(self) -> None:
+    def _derive(self, keep: Callable[[Known], None]) -> None:
         """Steps 1 and 2."""
         exact = isinstance(self.item, Leximin | Utilitarian)
         size = self.instance.K * self.instance.R
@@ -233,6 +247,7 @@ class _Work:
                 self.how[i, r] = "rationals" if exact else "active set" if same else "differences"
             if not np.isfinite(sides[: 2 if self.instance.capacities[i, r] else 1]).all():
                 self._note(i, r, "answers next to the allocation do not confirm one")
+            keep((self.sides, self.tolerance, self.how, self.reason or LATE))
 
     def _require_unique(self, near: Neighbours, j: int) -> None:
         """NotApplicable where nothing tells whether equilibria next to this one are alone."""

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -123,7 +122,8 @@ def _in_time(
 ) -> Certificate | NotCertified:
     seconds = checked_limit(time_limit)
     late: Certificate | NotCertified = NotCertified(item.id, "the time was not enough")
-    return within(seconds, partial(_certified, item, home, given, tolerance, Limits(deadline=now() + seconds)), late)
+    limits = Limits(deadline=now() + seconds)
+    return within(seconds, lambda _: _certified(item, home, given, tolerance, limits), late)
 
 
 def _certified(

@@ -7,7 +7,6 @@
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -99,7 +98,7 @@ def explain(
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:
         raise refused(subject, f"it is infeasible by {infeasibility(allocation):.2g}")
-    told = within(seconds, partial(_told, subject), None)
+    told = within(seconds, lambda _: _told(subject), None)
     if told is None:
         raise refused(subject, "the time was not enough")
     return Explanation(allocation, item.id, *told)

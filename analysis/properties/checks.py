@@ -91,7 +91,7 @@ def check(
     seconds = checked_limit(time_limit)
     limits = Limits(deadline=now() + seconds, judging=Judging.of("judge", judge))
 
-    def work() -> Verdict:
+    def work(_: object) -> Verdict:
         if isinstance(asked, Property):
             return _checked(asked, allocation, tolerance, allocation.x_exact is not None if exact is None else exact)
         if asked == "market":

@@ -98,14 +98,15 @@ def end_of(start: float, seconds: float) -> float:
     return start + (seconds if watched() else (1.0 + OVERRUN) * seconds + MARGIN)
 
 
-def within(seconds: float, work: Callable[[], T], late: T) -> T:
-    """What the work returns, which can be pickled, or `late` where it has not ended at the limit; FairallocError where it died.
+def within(seconds: float, work: Callable[[Callable[[T], None]], T], late: T) -> T:
+    """What the work returns, which can be pickled; where it has not ended at the limit what it kept last, or `late`.
 
-    Under a limit it runs in a child, and what it changes in memory stays there.
+    The work gets the function that keeps. Under a limit it runs in a child, and what it changes in memory stays there.
+    FairallocError where it died.
     """
     if seconds == inf or watched() or not AVAILABLE:
-        return work()
-    outcome = isolated(lambda send: send(work()), end_of(time.perf_counter(), seconds), time.perf_counter)
+        return work(lambda _: None)
+    outcome = isolated(lambda send: send(work(send)), end_of(time.perf_counter(), seconds), time.perf_counter)
     if outcome.ending == "interrupted":
         raise KeyboardInterrupt
     if outcome.ending == "died" and not outcome.messages:

@@ -183,6 +183,9 @@ def test_check_passes_what_solve_wrote_and_fails_what_was_changed(run, tmp_path)
     document = json.loads(out)
     document["users"][0]["by_server"]["s1"] -= 0.01
     path.write_text(json.dumps(document))
+    assert "but its tasks on servers add up to 9.99" in run("check", "wang-fig2", path)[2]
+    del document["users"][0]["tasks"]
+    path.write_text(json.dumps(document))
     code, out, _ = run("check", "wang-fig2", path, "--format", "json")
     verdicts = {v["property"]: v["holds"] for v in json.loads(out)}
     assert code == 1

@@ -155,7 +155,7 @@ def test_a_limit_is_overrun_by_a_little_to_read_what_came_at_its_end(monkeypatch
 def test_work_under_a_limit_is_done_beside_and_its_end_is_told(monkeypatch):
     seen = []
 
-    def work():
+    def work(_):
         seen.append(os.getpid())
         return os.getpid()
 
@@ -163,7 +163,7 @@ def test_work_under_a_limit_is_done_beside_and_its_end_is_told(monkeypatch):
     assert time_limits.within(60.0, work, None) != os.getpid()
     assert len(seen) == 1, "what a child changes stays there"
     with pytest.raises(fa.FairallocError, match=r"^its process ended with exit code 7$"):
-        time_limits.within(60.0, lambda: os._exit(7), None)
+        time_limits.within(60.0, lambda _: os._exit(7), None)
     assert time_limits.Outcome(code=None).death == "its process ended"
     monkeypatch.setattr(time_limits, "isolated", lambda *_: time_limits.Outcome(ending="time"))
     assert time_limits.within(1.0, work, "late") == "late"

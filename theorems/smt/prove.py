@@ -37,7 +37,7 @@ def prove(
     start = now()
     asked, covers = questions(item, chosen)
     late = MachineVerdict(item.id, chosen, "unknown", f"unknown: {time_limit:g} seconds were not enough", covers=covers)
-    found = within(time_limit + 1, lambda: _decided(item, chosen, asked, start + time_limit, core, judge), late)
+    found = within(time_limit + 1, lambda _: _decided(item, chosen, asked, start + time_limit, core, judge), late)
     return replace(found, seconds=now() - start, covers=covers, solvers=found.solvers or (version(),))
 
 
