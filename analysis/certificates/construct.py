@@ -6,7 +6,7 @@
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -104,8 +104,12 @@ def certify(
     item = mechanism_of(allocation, mechanism, "certify")
     if allocation.mechanism == mechanism:  # an id: a mechanism has its own parameters
         item = item.configure(**allocation.parameters)
-    home = home_of(item, allocation.instance)
-    return _in_time(item, home, replace(allocation, instance=home), tolerance, time_limit)
+
+    def at_home() -> tuple[Instance, Allocation | None]:
+        home = home_of(item, allocation.instance)
+        return home, replace(allocation, instance=home)
+
+    return _in_time(item, at_home, tolerance, time_limit)
 
 
 def certified_answer(
@@ -114,16 +118,17 @@ def certified_answer(
     """The mechanism's own answer with its proof, as of `certify`: in rationals from the start where it has a rational answer."""
     item = find_mechanism(mechanism).kept(as_instance(instance))
     item.check_groups(instance)
-    return _in_time(item, item.home(instance), None, TOLERANCE, time_limit)
+    return _in_time(item, lambda: (item.home(instance), None), TOLERANCE, time_limit)
 
 
 def _in_time(
-    item: Mechanism, home: Instance, given: Allocation | None, tolerance: float, time_limit: float | None
+    item: Mechanism, at_home: Callable[[], tuple[Instance, Allocation | None]], tolerance: float, time_limit: float | None
 ) -> Certificate | NotCertified:
+    """`at_home` makes the instance of the mechanism's answers, which on large instances takes long too."""
     seconds = checked_limit(time_limit)
     late: Certificate | NotCertified = NotCertified(item.id, "the time was not enough")
     limits = Limits(deadline=now() + seconds)
-    return within(seconds, lambda _: _certified(item, home, given, tolerance, limits), late)
+    return within(seconds, lambda _: _certified(item, *at_home(), tolerance, limits), late)
 
 
 def _certified(

@@ -94,7 +94,6 @@ def explain(
     item = mechanism_of(allocation, mechanism, "explain")  # 1
     seconds = checked_limit(time_limit)
     subject = Subject(allocation, item, user, now() + seconds)
-    home_of(item, allocation.instance)
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:
         raise refused(subject, f"it is infeasible by {infeasibility(allocation):.2g}")
@@ -107,6 +106,7 @@ def explain(
 def _told(subject: Subject) -> tuple[str, tuple[Sentence, ...]]:
     """What proves the statements, and the sentences."""
     item = subject.item
+    home_of(item, subject.instance)
     proof, sentences = next(explained for kind, explained in KINDS if isinstance(item, kind))(subject)  # 2
     effects = _effects(subject) if item.unique or isinstance(item, Leximin | Utilitarian) else []  # 3
     return proof, (*sentences, *subject.rest(), *effects)

@@ -12,6 +12,7 @@ import threading
 import time
 import types
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -561,6 +562,15 @@ def test_events_in_rationals_end_with_the_limit(monkeypatch, method):
     assert answer.not_judged
     with pytest.raises(FairallocError, match="cannot be explained by 'h-drf': the time was not enough"):
         explain(Allocation(pooled(WANG), [1, 1]), "h-drf", time_limit=0.2)
+
+
+def test_a_certificate_waits_for_no_instance_that_is_made():
+    """The pairs of 3,152 users and 159 servers took 17 s under a limit of 1 s."""
+    slow = copy(mechanism("drf-per-server"))
+    slow.home = lambda instance: any(iter(int, 1))
+    assert certify(Allocation(WANG, np.zeros(4)), slow, time_limit=0.2).reason == "the time was not enough"
+    with pytest.raises(FairallocError, match="the time was not enough"):
+        explain(Allocation(WANG, np.zeros(4)), slow, time_limit=0.2)
 
 
 def test_solvers_of_the_user_are_looked_for_only_where_they_are_needed(monkeypatch):
