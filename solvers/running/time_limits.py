@@ -207,8 +207,9 @@ def _child(work: Callable[[Callable[[Any], None]], object], pipe: int, known: fr
 
 
 def _end(*_: object) -> NoReturn:
-    """What was asked to end says nothing of it: libraries log what interrupts them, and Python prints what a finalizer loses."""
+    """What was asked to end says nothing of it: libraries write what interrupts them, and Python what a finalizer loses."""
     logging.disable()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.unraisablehook = _ask_again
     raise KeyboardInterrupt
 

@@ -695,6 +695,21 @@ def test_casadi_prints_no_warning(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.skipif(not time_limits.AVAILABLE, reason="no child processes here")
+def test_what_is_asked_to_end_writes_nothing(capfd):
+    """CasADi writes a warning where the signal comes while it evaluates a model."""
+
+    def work(send):
+        send("begun")
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            os.write(2, b"WARNING")
+
+    outcome = time_limits.isolated(work, time.perf_counter() + 0.2, time.perf_counter)
+    assert (outcome.messages, outcome.ending, capfd.readouterr().err) == (["begun"], "time", "")
+
+
 # ---- judging costs no more than solving ---------------------------------------------------------------------------------
 
 
