@@ -8,8 +8,8 @@ It is an algorithm and no program: the share of a node is s_k = max_r sum over i
 3. Downwards: of the children that are not blocked, those with the least s_j / weight_j get more, until everybody is blocked.
 
 The algorithm gives tasks one by one, as `task-by-task` (solvers/lexicographic) does; here tasks are divisible and children with
-the same least level rise together (models/exact/hierarchical_filling.py). Residual: the largest relative difference of a user's
-tasks from those of the last event.
+the same least level rise together, by their weights (models/exact/hierarchical_filling.py). Residual: the largest relative
+difference of a user's tasks from those of the last event.
 """
 
 import numpy as np

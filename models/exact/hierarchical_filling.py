@@ -17,7 +17,7 @@ def hierarchical_filling(instance: Instance) -> Rationals:
 class _Filling:
     """The state: tasks of users, and of each node its vector, its share, and whether it is blocked; nodes are groups, then users.
 
-    `moving` are the children of a group that rise, `speed` how fast M does, 0 where a child is served alone.
+    `moving` are the children of a group that rise, `speed` how fast M does, 0 where they are served and their shares stay.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -92,13 +92,13 @@ class _Filling:
         least = min(level.values())
         moving = [j for j in free if level[j] == least]
         grown = {j: self._grow(j) for j in moving}
-        alone = [j for j in moving if not grown[j][1]][:1]
-        others = [] if alone else [j for j in free if j not in moving]
-        parts = [grown[j][0] for j in alone] or [[self.weight[j] * v / grown[j][1] for v in grown[j][0]] for j in moving]
+        still = [j for j in moving if not grown[j][1]]
+        others = [] if still else [j for j in free if j not in moving]
+        parts = [[self.weight[j] * v / (grown[j][1] or 1) for v in grown[j][0]] for j in still or moving]
         parts += [[self.weight[j] * v / self.share[j] for v in self.vector[j]] for j in others]  # rescaled with M
         vector = [sum(column, Fraction(0)) for column in zip(*parts, strict=True)]
         largest = [vector[r] for r in self.rows if r not in self.full and self.vector[k][r] == self.share[k]]
-        return vector, max(largest), Fraction(0 if alone else 1), alone or moving
+        return vector, max(largest), Fraction(0 if still else 1), still or moving
 
     def _down(self, k: int, speed: Any, rates: dict[int, Any], times: list[Any]) -> None:
         """Step 3: the tasks that users get in a unit of time, and the times at which a group's children or resources meet."""
@@ -108,7 +108,7 @@ class _Filling:
             return
         times += [gap / (speed * more) for gap, more in self._meetings(k, vector, share, up) if more > 0 and gap > 0]
         for j in moving:
-            self._down(j, speed * (self.weight[j] / self.grown[j][1] if up else 1), rates, times)
+            self._down(j, speed * self.weight[j] / (self.grown[j][1] if up else 1), rates, times)
 
     def _meetings(self, k: int, vector: Sequence[Any], share: Any, up: Any) -> Iterator[tuple[Any, Any]]:
         """Distances to the levels of siblings and of resources above, and how fast they shrink in a unit of speed."""

@@ -514,6 +514,14 @@ def test_at_least_g_is_not_convex():
     assert share((one + other) / 2) == 0.5
 
 
+def test_departments_that_are_alike_get_the_same_under_h_drf():
+    """Users that are blocked decide their shares, so more tasks raise none: one after the other they had got 30, 30 and 10."""
+    groups = {name: [2 * k, 2 * k + 1] for k, name in enumerate("ABC")}
+    demands, limits = [[1, 0], [0, 1]] * 3 + [[0, 1]], [30, None] * 3 + [None]
+    instance = fa.Instance(demands, [[100, 100]], weights=[4, 1] * 3 + [1], max_tasks=limits, groups=groups)
+    assert fa.solve(instance, "h-drf").tasks_exact == (*(30, Fraction(70, 3)) * 3, 30)
+
+
 def test_h_drf_has_no_model_and_no_guarantees():
     with pytest.raises(fa.FairallocError, match="has no CVXPY model"):
         fa.mechanism("h-drf").cvxpy(FOUR.replace(groups={"A": [0, 1]}))
