@@ -20,7 +20,7 @@ from fairalloc.models.tree import Tree
 from fairalloc.solvers.judge import proved
 
 RULES = (
-    (HierarchicalDrf, "and nobody who needs that gets more"),
+    (HierarchicalDrf, "and no user who needs a full resource is given another task"),
     (NestedNashBargaining, "where weights and guarantees decide"),
     (Mechanism, "and more would take from a node with no more, a guarantee, or from its group's other users"),
 )

@@ -622,7 +622,8 @@ def test_h_drf_takes_from_who_has_more():
     instance = Instance([[0, 2, 1], [4, 0, 1], [0, 3, 1]], [[12] * 3], users=["a", "b", "c"], groups={"A": [0], "B": [1, 2]})
     texts = [s.text for s in fa.explain(solve(instance, "h-drf")).sentences]
     assert [text.split("has the ")[1] for text in texts[:2]] == ["share 0.5.", "share 1."]
-    assert texts[2] == "a runs 3 tasks: its tasks need r2, which is full, and nobody who needs that gets more."
+    rule = "and no user who needs a full resource is given another task"
+    assert texts[2] == f"a runs 3 tasks: its tasks need r2, which is full, {rule}."
 
 
 @pytest.mark.parametrize("item", ["nested-leximin", "nested-nb"])
