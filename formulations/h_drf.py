@@ -31,7 +31,7 @@ class HierarchicalDrf(Mechanism):
     title = "hierarchical DRF: dominant shares of groups, then of the users in each, on one pool; an algorithm"
     source = "Bhattacharya et al. 2013"
     linear, integer, convex = False, False, False
-    knows_groups = True
+    knows_groups = unique = True
 
     def check_complete(self) -> None:
         """It has no model, and needs none."""

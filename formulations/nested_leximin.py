@@ -44,7 +44,7 @@ class NestedMaxMin(Mechanism):
     title = "lexicographic max-min fair shares of groups, then of the users in each; parameter compared"
     source = "Z Def 1, W (6) on a tree"
     linear, integer, convex = True, False, True
-    takes_rounds = knows_groups = True
+    takes_rounds = knows_groups = unique = True
 
     def __init__(self, compared: Compared = "all") -> None:
         one_of("compared", compared, get_args(Compared))

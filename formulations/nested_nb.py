@@ -45,7 +45,7 @@ class NestedNashBargaining(Mechanism):
     title = "nested Nash bargaining: nb with weights that multiply down the tree, where groups keep their guarantees"
     source = "Z (3) on a tree"
     linear, integer, convex = False, False, True
-    knows_groups = True
+    knows_groups = unique = True
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """The problem of nb with the weights phi_n, and the constraint "guarantee"."""

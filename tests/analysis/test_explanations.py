@@ -611,6 +611,7 @@ def test_groups_by_hand(item, rule):
         f"a2 runs 3 tasks: its tasks need cpu, which is full, {rule}.",
         f"b runs 3.25 tasks: its tasks need cpu, which is full, {rule}.",
         "c runs 0.75 tasks, all that it asked for.",
+        "cpu on s1 is full: to first order, a unit more changes a2 by +0.5 and b by +0.5 tasks, a unit less the opposite.",
     ]
     for part in (0.5, 0.98):
         with pytest.raises(NotApplicable, match=r"a residual of .* is proved"):

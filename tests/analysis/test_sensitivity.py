@@ -137,6 +137,14 @@ def test_a_user_at_its_limit_does_not_move():
         np.testing.assert_allclose(found.up[:, 0, 0], [0, 1], atol=ROUGH)
 
 
+@pytest.mark.parametrize("rule", ["nested-leximin", "nested-nb", "h-drf"])
+def test_tasks_of_rules_with_groups_have_derivatives(rule):
+    """They had been said not to be unique: of a unit more the group of two has a half, and each of its users a quarter."""
+    found = fa.sensitivity(solve(Instance([[1]] * 3, [[12]], groups={"A": [0, 1]}), rule))
+    for side in (found.up, found.down):
+        np.testing.assert_allclose(side[:, 0, 0], [0.25, 0.25, 0.5], atol=ROUGH)
+
+
 def test_the_title_names_the_mechanism_that_is_asked():
     """It had named that of the allocation, or nothing."""
     pool = Instance([[1, 2], [2, 1]], [[9, 9]])
