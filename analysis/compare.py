@@ -55,7 +55,8 @@ class MechanismComparison:
         rows.append(["user error", *("-" if one.user_error is None else error_text(one.user_error) for one in answers)])
         rows.append(["termination", *(one.outcome for one in answers)])
         rows += [[name, *(WORDS[found[label].holds] for label in self.allocations)] for name, found in self.verdicts.items()]
-        pooled = ", ".join(label for label, one in self.allocations.items() if one.instance.K < self.instance.K)
+        K, R = self.instance.K, self.instance.R  # fewer servers with other resources, as of Gavel's policies, are no pool
+        pooled = ", ".join(name for name, one in self.allocations.items() if one.instance.K < K and one.instance.R == R)
         notes = [f"... and {self.instance.N - most} more users"] if most < self.instance.N else []
         notes += [f"On all servers as one pool, whose tasks may not fit the servers: {pooled}."] if pooled else []
         without = {label: one.message or one.outcome for label, one in self.allocations.items() if not one.has_point}

@@ -65,6 +65,8 @@ def test_one_pool_and_more_users_are_said():
     assert notes[0] == "... and 5 more users"
     assert notes[1] == "On all servers as one pool, whose tasks may not fit the servers: drf."
     assert len(fa.compare(many, ["drfh"]).grid(most=25).rows) == 28
+    jobs = fa.compare(fa.example("gavel-three-jobs").instance, ["gavel-max-min"])
+    assert jobs.grid().notes == [], "kinds of workers are resources there, and all tasks fit"
 
 
 def test_parameters_tell_two_of_the_same_mechanism_apart():
