@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.analysis.explanations.costs import LEFT
+from fairalloc.analysis.explanations.costs import FULL, LEFT
 from fairalloc.analysis.explanations.duals import explain_duals
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Explanation, Sentence, Subject, joined
 from fairalloc.analysis.explanations.groups import explain_groups
@@ -160,7 +160,8 @@ def _of_capacity(subject: Subject, found: Sensitivity, i: int, r: int, facts: di
         why = "somebody's own part of it is full" if uniform else "its total is what shares are parts of"
         what += f" has room ({min(load, 0.99):.0%} used), but {why}"
     else:
-        what += " is full" if np.any(more > 0) else f" is full, but more of it alone {helps_none}"
+        what += " is full" if load >= 1.0 - FULL else f" is {load:.2%} used"
+        what += "" if np.any(more > 0) else f", but more of it alone {helps_none}"
     right, left = (_changes(names, side, nothing) for side in (more, -np.nan_to_num(less)))
     opposite = np.isfinite(found.two_sided[list(subject.users), i, r]).all()
     back = "" if none else ", a unit less the opposite" if opposite else f"; a unit less {left}"

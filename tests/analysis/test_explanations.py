@@ -987,5 +987,12 @@ def test_a_capacity_that_is_full_at_price_0_holds_nobody_back():
     assert [part["resource"] for part in bound] == ["r2"]
 
 
+def test_a_resource_with_some_room_is_not_said_to_be_full():
+    """The second resource has 0.07 % of room: it was said to be full, for a unit more of it changes shares."""
+    answer = solve(Instance([[1, 2], [2, 1]], [[10, "10.01"]]), "drf")
+    (text,) = (s.text for s in fa.explain(answer).sentences if s.text.startswith("r2"))
+    assert text.startswith("r2 on pool is 99.93% used: to first order, a unit more changes u1 by +0.2221 and u2 by -0.111 tasks")
+
+
 def test_a_rational_of_nine_characters_is_said_as_it_is():
     assert [said(value) for value in (Fraction(1234, 5679), Fraction(12345, 5678), 1 / 3)] == ["1234/5679", "2.17418", "0.333333"]
