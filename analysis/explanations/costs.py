@@ -18,6 +18,9 @@ from fairalloc.models.numbers import Floats
 MOST_SERVERS = 6
 """Servers of a user that get a sentence of their own."""
 
+FULL, LEFT = 1e-6, 1e-3
+"""A resource is full where no more than this part of it is left, and with an exact price where no more than the second."""
+
 
 @dataclass(frozen=True)
 class Priced:
@@ -37,11 +40,15 @@ class Priced:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Loads of the domain of a rule for the sentences on prices; x (A,) are tasks, as rationals where `exact`, else floats."""
+    """Loads of the domain of a rule for the sentences on prices; x (A,) are tasks, as rationals where `exact`, else floats.
+
+    `left` is the part of a resource with a price that tasks in floats may leave.
+    """
 
     instance: Instance
     x: Sequence[Number]
     exact: bool
+    left: float = LEFT
 
     @cached_property
     def _exact(self) -> ExactArcs:
@@ -83,7 +90,7 @@ class Costs:
         paid = load.data * prices[load.row] > NOISE * least[arcs.user[load.col]]
         felt = np.zeros(len(prices), bool)
         felt[load.row[paid]] = True
-        felt &= arcs.load @ x >= 1.0 - LEFT
+        felt &= arcs.load @ x >= 1.0 - self.left
         return felt
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
@@ -130,6 +137,3 @@ def cleaned(instance: Instance, x: Floats) -> list[float]:
 
 NOISE, SAME = 1e-9, 1e-6
 """Prices below this part of a task's cost, or tasks of a user, are what solvers leave of 0; costs that differ less are equal."""
-
-FULL, LEFT = 1e-6, 1e-3
-"""A resource is full where no more than this part of it is left, and with a price or an effect where no more than the second."""

@@ -994,5 +994,12 @@ def test_a_resource_with_some_room_is_not_said_to_be_full():
     assert text.startswith("r2 on pool is 99.93% used: to first order, a unit more changes u1 by +0.2221 and u2 by -0.111 tasks")
 
 
+def test_a_resource_with_some_room_is_not_sold_out():
+    """The second resource has 0.04 % of room: it was said to be sold out at a price that the proof does not need."""
+    answer = Allocation(Instance([[1, 2], [2, 1]], [[10, "12.505"]]), [5, 2.5], prices=[[2, 3e-9]])
+    sold = fa.explain(answer, "nb").sentences[0].facts["prices"]
+    assert [(one["resource"], one["price"]) for one in sold] == [("r1", pytest.approx(2))]
+
+
 def test_a_rational_of_nine_characters_is_said_as_it_is():
     assert [said(value) for value in (Fraction(1234, 5679), Fraction(12345, 5678), 1 / 3)] == ["1234/5679", "2.17418", "0.333333"]
