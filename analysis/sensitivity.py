@@ -1,7 +1,7 @@
 r"""How each user's tasks move with each capacity: du_n / dc_ir to the right and to the left.
 
-1. For nb, alpha-fair and the game the active set gives derivatives for all capacities at once (active_set.py). njc at the answer
-   of its market is nb.
+1. For nb, alpha-fair and the game the active set gives derivatives for all capacities at once (active_set.py). njc without an
+   objective is nb at the answer of its market.
 2. Each derivative is confirmed, or else found, by solving the mechanism again at capacities next to c_ir (differences.py): in
    rationals for lexicographic rules and linear programs, in floating point for all others whose tasks are unique, mechanisms of
    one's own that say so included.
@@ -178,7 +178,7 @@ def _nothing(allocation: Allocation) -> Known:
 
 
 def _written_for(item: Mechanism, allocation: Allocation) -> Mechanism:
-    """The mechanism itself; for njc at the answer of its market (formulations/njc.py (c)) that market, nb.
+    """The mechanism itself; for njc without an objective at the answer of its market (formulations/njc.py (c)) that market, nb.
 
     The shares of a rule of one's own without `exact_share` are taken to be the rationals that the floats are.
     """
@@ -187,7 +187,7 @@ def _written_for(item: Mechanism, allocation: Allocation) -> Mechanism:
         share = item.share
         item.exact_share = lambda instance: tuple(Fraction(float(s)) for s in share(instance))
         return item
-    if not isinstance(item, NoJustifiedComplaints) or item.home(allocation.instance) != allocation.instance:
+    if not isinstance(item, NoJustifiedComplaints) or item.objective or item.home(allocation.instance) != allocation.instance:
         return item
     market = NashBargaining()
     return market if proved(market, replace(allocation, prices=None)).residual <= ACCURACY["mid"] else item
@@ -214,7 +214,7 @@ class _Work:
     def _unable(self) -> str:
         item, programs = self.item, Leximin | Utilitarian
         if isinstance(item, NoJustifiedComplaints):
-            return "njc allows many allocations, and this one is not that of its market (nb), so its tasks have no derivatives"
+            return "njc allows many allocations, and has derivatives at that of its market (nb) alone, without an objective"
         if not (item.unique or isinstance(item, programs | Equilibrium)):
             return f"the tasks of {item.id!r} are not unique in general (a mechanism of one's own may declare unique = True)"
         if item.home(self.instance) != self.instance and not (item.unique and isinstance(item, programs)):

@@ -282,10 +282,20 @@ def test_njc_apart_from_its_market_says_so():
     best = solve(circle, "njc", objective="min")
     other = solve(circle, "njc", objective="closest", target=(np.arange(circle.N) % 2).tolist())
     for allocation in (best, other):
-        found = fa.sensitivity(allocation)
+        found = fa.sensitivity(allocation, "njc")
         apart = solve(circle, "njc").tasks - allocation.tasks
         assert np.isnan(found.up).all() == bool(np.abs(apart).max() > ROUGH)
-        assert ("not that of its market" in found.reason) == bool(np.abs(apart).max() > ROUGH)
+        assert ("at that of its market (nb) alone" in found.reason) == bool(np.abs(apart).max() > ROUGH)
+
+
+def test_njc_with_an_objective_does_not_move_as_its_market():
+    """Users 2 and 3 run 1 and 3 tasks; for a unit less the largest sum takes 1/3 and 0 of them, the market 1/6 and 1/2."""
+    pool = Instance([[2, 0], [0, 3], [0, 1]], [[6, 6]], max_tasks=[None, None, 3])
+    chosen = solve(pool, "njc", objective="sum")
+    np.testing.assert_allclose(fa.sensitivity(chosen, "njc").down[:, 0, 1], [0, 1 / 6, 1 / 2], atol=ROUGH)
+    less = solve(pool.replace(capacities=[[6, 5]]), "njc", objective="sum")
+    np.testing.assert_allclose(chosen.tasks - less.tasks, [0, 1 / 3, 0], atol=ROUGH)
+    assert np.isnan(fa.sensitivity(chosen).down).all()
 
 
 # ---- capacities of 0 --------------------------------------------------------------------------------------------------
