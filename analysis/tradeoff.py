@@ -1,6 +1,7 @@
 """Efficiency against fairness over alpha (K 3.2, 6.2, Figs. 3, 7, 9 and 10).
 
-Efficiency is the utilisation of the resources, fairness the deviation D_n (K 58) of each user from PS-DSF.
+Efficiency is the utilisation of the resources, fairness the deviation D_n (K 58) of each user from PS-DSF. At PS-DSF it is 0
+where all demands are positive and no user is at its limit.
 """
 
 from collections.abc import Sequence

@@ -40,10 +40,7 @@ class Priced:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Loads of the domain of a rule for the sentences on prices; x (A,) are tasks, as rationals where `exact`, else floats.
-
-    `left` is the part of a resource with a price that tasks in floats may leave.
-    """
+    """Loads of a rule's domain; tasks x (A,), rationals where `exact`; a part `left` of what is full with a price may be free."""
 
     instance: Instance
     x: Sequence[Number]
