@@ -79,16 +79,17 @@ class Costs:
         return [Priced(names.servers[j // R], names.resources[j % R], prices[j]) for j in order]
 
     def _felt(self, prices: Floats) -> NDArray[np.bool_]:
-        """(K R,) full resources whose price is more than NOISE of what a task costs some user who spends more than NOISE."""
+        """(K R,) full resources whose price is more than NOISE of what a task costs some user who spends more than NOISE.
+
+        At most `left` of them is free, or the part of LEFT that the price is of the cost.
+        """
         arcs, x = self.instance.arcs, np.array(self.x, dtype=float)
         load, least = arcs.load.tocoo(), cheapest(self.instance, prices)
         spent = least * (arcs.owner @ x)
-        least = np.where(spent > NOISE * spent.max(), least, np.inf)
-        paid = load.data * prices[load.row] > NOISE * least[arcs.user[load.col]]
-        felt = np.zeros(len(prices), bool)
-        felt[load.row[paid]] = True
-        felt &= arcs.load @ x >= 1.0 - self.left
-        return felt
+        user, paid, free = arcs.user[load.col], load.data * prices[load.row], (1.0 - arcs.load @ x)[load.row]
+        here = (spent > NOISE * spent.max())[user] & (paid > NOISE * least[user])
+        here &= (free <= self.left) | (free * least[user] <= LEFT * paid)
+        return np.bincount(load.row[here], minlength=len(prices)) > 0
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
         """Sentences on a user whom prices (K R,) hold back: on each server the priced resources that its tasks need."""
