@@ -1,6 +1,7 @@
 """A file of records in SQLite, only ever added to: benchmarks, theorems and experiments say what its tables are.
 
-A row is committed as soon as it is added, so a kill loses what was being computed at most. WAL lets others read meanwhile.
+A row is committed as soon as it is added, so a kill loses what was being computed at most. WAL, which lets others read meanwhile,
+lasts from the first write until the last process closes the file: then it can be read where nothing can be written.
 """
 
 import contextlib
@@ -60,13 +61,12 @@ class RecordStore:
             raise self.error(f"{has}, but this version writes {self.layout}: choose another file")
         if found and found != own:
             raise self.error(f"{self.path} is no {self.kind}, but a database with the tables {', '.join(sorted(found))}")
-        try:
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            if not found:
+        self.select("PRAGMA synchronous = NORMAL")
+        if not found:
+            try:
                 self._db.executescript(f"BEGIN; {self.tables} PRAGMA user_version = {self.layout}; COMMIT")
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
+            except sqlite3.Error as error:
+                raise self._unusable(error) from None
 
     def _unusable(self, error: Exception) -> InstanceError:
         return self.error(f"{self.path} cannot be used as a {self.kind}: {error}")
@@ -75,6 +75,8 @@ class RecordStore:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(sqlite3.Error):  # others use the file, or it cannot be written
+            self._db.executescript("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE")
         self._db.close()
 
     def select(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -99,6 +101,8 @@ class RecordStore:
 
     def write(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Run a statement that changes the file, commit it, and return the number of the row that was added last."""
+        with contextlib.suppress(sqlite3.Error):  # in a transaction, or while another process does it
+            self._db.execute("PRAGMA journal_mode = WAL")
         try:
             return int(self._db.execute(statement, values).lastrowid or 0)
         except sqlite3.Error as error:

@@ -35,7 +35,10 @@ def test_rows_are_kept_and_the_first_of_a_key_stays(tmp_path):
         store.insert("note", {"key": "b", "text": "x"})
         store.insert("note", {"key": "b", "text": "y"}, replace=True)
         assert store.select("PRAGMA journal_mode") == [("wal",)]
-    assert notes(path) == [("a", "first"), ("b", "y")]
+        assert notes(path) == [("a", "first"), ("b", "y")]
+    assert [file.name for file in path.parent.iterdir()] == ["notes"]
+    with Notes(path) as store:  # read without a change, so that it can be read where nothing can be written
+        assert store.select("PRAGMA journal_mode") == [("delete",)]
 
 
 def test_a_transaction_is_kept_as_a_whole_or_not(tmp_path):
