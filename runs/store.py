@@ -83,7 +83,7 @@ class RecordStore:
         """All rows of a query."""
         try:
             return self._db.execute(query, values).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:  # a message may quote what is damaged
             raise self._unusable(error) from None
 
     def parsed(self, read: Callable[[Any], T], row: Any) -> T:

@@ -121,6 +121,9 @@ def test_a_damaged_file_is_one_sentence(tmp_path):
     path.write_bytes(data[:4096] + b"\xff" * (len(data) - 4096))
     with Notes(path) as store, pytest.raises(InstanceError, match="cannot be used as a file of notes: database disk image"):
         store.select("SELECT * FROM note")
+    path.write_bytes(data.replace(b"CREATE TABLE note", b"CREATE TABL\xff note"))
+    with pytest.raises(InstanceError, match="cannot be used as a file of notes: "):
+        Notes(path)
 
 
 def test_a_folder_is_no_file(tmp_path):
