@@ -16,6 +16,7 @@ from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.report import HEADS, Summary, advice, behind, decade, factor, milliseconds, percent, ranked, times, why
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
+from fairalloc.runs.processes import START
 
 LOOK_FIRST = (
     '"Accuracy against time" compares the methods of a mechanism. "Which method" says what to use, and "By mechanism" how sure '
@@ -337,7 +338,8 @@ def _limitations(summary: Summary) -> list[Section]:
         "accuracy word asks each solver for what usually meets that residual, in its own options: not for its defaults.",
         "A residual says how far a point is from the mechanism's definition, not how far its tasks are from the exact ones.",
         f"A method is told the time limit of {limit:g} s and its process is ended from outside after "
-        f"{1 + 1.1 * limit:g} s, counted from the end of an untimed warm-up on a two-user instance, which has the same limit.",
+        f"{1 + 1.1 * limit:g} s, counted from the end of an untimed warm-up on a two-user instance. The warm-up, which also imports "
+        f"packages, may take as long, or {START:g} s if the limit is below that.",
         "A method gets the instance after its warm-up, answers tasks and prices, and is judged in a process in which it never "
         "ran. No promise is made against code that attacks that process, as by a debugger, or keeps answers between solves.",
         f"Memory is limited as address space, {memory:,} MB beyond what the imported packages take, by the operating "

@@ -35,7 +35,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.files.jsonio import fingerprint
 from fairalloc.runs.data import Data, written
 from fairalloc.runs.objects import unpacked
-from fairalloc.runs.processes import Document
+from fairalloc.runs.processes import START, Document
 from fairalloc.solvers import solve
 from fairalloc.solvers.catalogue.method_registry import find_method, method_of
 from fairalloc.solvers.judge import ModelFacts, judged
@@ -96,10 +96,10 @@ def _solved(job: Document, restart: Callable[[], bytes]) -> Document:
     item, parameters = unpacked(job["mechanism"])
     options = {"accuracy": read_accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
     options |= {"threads": job["threads"], "reference": False} | parameters
-    asked: Callable[[Instance], Allocation] = partial(solve, mechanism=item, method=method_of(unpacked(job["method"])), **options)
+    asked: Callable[..., Allocation] = partial(solve, mechanism=item, method=method_of(unpacked(job["method"])), **options)
     tiny = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="warm-up")
     with contextlib.suppress(Exception):  # the case itself will show it too
-        asked(tiny)
+        asked(tiny, time_limit=max(job["time_limit"], START))
     return _measured(asked, pickle.loads(restart()))
 
 

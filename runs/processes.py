@@ -40,7 +40,7 @@ Document = dict[str, Any]
 Cause = Literal["time", "memory", "error"]
 
 PREPARATION = 600.0  # seconds that each of `prepare`, `given` and `judge` may take
-START = 60.0  # seconds that a server may take to start
+START = 60.0  # seconds that a server may take to start, and at least a child until its restart
 LONGEST = 1e6  # the longest time limit in seconds; more is taken as this, because operating systems refuse much longer waits
 
 # One thread for each process, so that the times of methods compare and do not depend on what else runs.
@@ -162,7 +162,7 @@ class _Server:
         message = {"request": task.request, "seconds": seconds, "memory_mb": task.memory_mb}
         self.task, self._received, self._ended = task, b"", False
         self._unsent = json.dumps(message).encode() + b"\n"
-        self.deadline = time.monotonic() + START + 3 * PREPARATION + 2 * seconds
+        self.deadline = time.monotonic() + 2 * START + 3 * PREPARATION + 2 * seconds
 
     def _start(self) -> None:
         """It imports the same packages as its parent whatever the working folder; Ctrl-C is sent to the parent only."""

@@ -34,7 +34,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from fairalloc.models.errors import fault
-from fairalloc.runs.processes import PREPARATION, Document, garbled, last_line, no_answer, parsed
+from fairalloc.runs.processes import PREPARATION, START, Document, garbled, last_line, no_answer, parsed
 from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processor_seconds
 from fairalloc.solvers.running.time_limits import be_watched
 
@@ -204,7 +204,7 @@ class _Feed:
     """A file on its way into a pipe, from a place on, once it is started; None = nothing."""
 
     def __init__(self, file: IO[bytes] | None, at: int, pipe: int) -> None:
-        self._file, self._at, self._pipe = file, at, pipe
+        self._file, self._at, self._pipe, self.is_filled = file, at, pipe, file is not None
         self.waiting: list[int] = []
         os.set_blocking(pipe, False)
 
@@ -239,10 +239,11 @@ def _prepare(module: ModuleType, request: Document) -> None:
 def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark], feed: _Feed) -> bytes | None:
     """What the child writes besides restarts until it has answered or ended, or None where it takes longer.
 
-    `seconds` count until its first restart, when it is fed, and again from there on; `marks` gets the clocks then and at the end.
+    `seconds` count from its first restart on, when it is fed, until which it has them and START at least where there is something.
+    `marks` gets the clocks then and at the end.
     """
     received = bytearray()
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + (max(seconds, START) if feed.is_filled else seconds)
     while not received.endswith(b"\n") and len(received) < _LARGEST:
         readable, writable, _ = select.select([pipe, 0], feed.waiting, [], max(0.0, deadline - time.monotonic()))
         if not (readable or writable):

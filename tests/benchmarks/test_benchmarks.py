@@ -67,6 +67,8 @@ class FakeMethod(Method):
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         if instance.K == 1:
             _misbehave(self.id)
+        elif self.id == "wakes":  # its first call takes longer than the limit
+            time.sleep(1.5)
         share = 0.0 if self.id == "lies" else math.nan if self.id == "nan" else 1 / instance.N
         x = np.full(len(instance.arcs), share)
         times = Times(build=0.02 if ":" in self.id else 0.01, solve=0.1)
@@ -79,6 +81,7 @@ _NAMES = (
     "nan",
     "modest",
     "naps",
+    "wakes",
     "sleeps",
     "forks",
     "spins",
@@ -326,6 +329,10 @@ def one(summary: Any, case: str = "a") -> Record:
     (found,) = [r for r in summary.records if r.case == case]
     assert isinstance(found, Record)
     return found
+
+
+def test_a_warm_up_may_take_longer_than_the_limit_of_a_solve(tmp_path: Path) -> None:
+    assert one(fake_run(tmp_path / "r", "wakes", time_limit=0.1)).termination == "optimal"
 
 
 def test_a_run_is_recorded_and_a_second_run_adds_nothing(tmp_path: Path) -> None:
