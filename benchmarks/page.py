@@ -338,8 +338,8 @@ def _limitations(summary: Summary) -> list[Section]:
         "accuracy word asks each solver for what usually meets that residual, in its own options: not for its defaults.",
         "A residual says how far a point is from the mechanism's definition, not how far its tasks are from the exact ones.",
         f"A method is told the time limit of {limit:g} s and its process is ended from outside after "
-        f"{1 + 1.1 * limit:g} s, counted from the end of an untimed warm-up on a two-user instance. The warm-up, which also imports "
-        f"packages, may take as long, or {START:g} s if the limit is below that.",
+        f"{1 + 1.1 * limit:g} s, counted from the end of an untimed warm-up on a two-user instance, which "
+        f"may take as long, or {START:g} s if the limit is below that: it also imports packages.",
         "A method gets the instance after its warm-up, answers tasks and prices, and is judged in a process in which it never "
         "ran. No promise is made against code that attacks that process, as by a debugger, or keeps answers between solves.",
         f"Memory is limited as address space, {memory:,} MB beyond what the imported packages take, by the operating "

@@ -396,10 +396,10 @@ def _ranks(head: str, ranks: Sequence[Rank]) -> Grid:
 
 def advice(item: Ranking) -> str:
     """Which method to use: the fastest on these cases, the fastest that solves all, and what cannot be told apart from it."""
-    cases = f"these {item.cases} cases" if item.cases > 1 else "this one case"
+    cases, any_of = (f"these {item.cases} cases", "any of ") if item.cases > 1 else ("this one case", "")
     first, safe = item.fastest, item.safest
     if first is None:
-        return f"{item.mechanism}: no method solves any of {cases}."
+        return f"{item.mechanism}: no method solves {any_of}{cases}."
     if first is safe:
         return f"{item.mechanism}: fastest on {cases}, and of those that solve all: {_named(first)}{_alike(item)}."
     text = f"{item.mechanism}: fastest on {cases}: {_named(first)}, which solves {first.solved}"

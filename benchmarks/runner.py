@@ -335,6 +335,8 @@ def _outcome(job: Job, answer: Document | NoAnswer) -> Document:
     """What the worker measured, or the termination and the message of a process that was ended."""
     if not isinstance(answer, NoAnswer):
         return _checked(answer)
+    if answer.cause == "not given":  # which says nothing of the method
+        raise BenchmarkError(f"the instance of {job.case} cannot be given to a method: {answer.sentence}")
     if answer.cause == "time":
         return {"termination": "time_limit", "message": f"ended from outside: over the time limit of {job.time_limit:g} s"}
     return {"termination": answer.cause, "message": answer.sentence}

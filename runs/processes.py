@@ -37,7 +37,7 @@ from typing import IO, Any, Literal, cast, get_args
 from fairalloc.models.errors import NotInstalled
 
 Document = dict[str, Any]
-Cause = Literal["time", "memory", "error"]
+Cause = Literal["time", "memory", "error", "not given"]
 
 PREPARATION = 600.0  # seconds that each of `prepare`, `given` and `judge` may take
 START = 60.0  # seconds that a server may take to start, and at least a child until its restart
@@ -66,7 +66,7 @@ class Task:
 
 @dataclass(frozen=True)
 class NoAnswer:
-    """Why a request has no answer: over its time, over its memory, or an error such as an exception or a dead process."""
+    """Why a request has no answer: over its time or memory, an error such as a dead process, or nothing could be given to it."""
 
     cause: Cause
     sentence: str

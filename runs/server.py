@@ -124,7 +124,7 @@ class _Parent:
         except Exception as error:
             return no_answer("error", fault(error))
         if (is_judged := "hidden" in request) and (failed := self._keep(request.pop("hidden"))):
-            return failed
+            return no_answer("not given", failed["sentence"])
         outcome, marks = self._forked(lambda restart: self._module.answer(request, restart), task["seconds"], memory, is_judged)
         if not is_judged or "answer" not in outcome:
             return outcome
@@ -239,8 +239,8 @@ def _prepare(module: ModuleType, request: Document) -> None:
 def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark], feed: _Feed) -> bytes | None:
     """What the child writes besides restarts until it has answered or ended, or None where it takes longer.
 
-    `seconds` count from its first restart on, when it is fed, until which it has them and START at least where there is something.
-    `marks` gets the clocks then and at the end.
+    `seconds` count until its first restart, when it is fed, and again from there on. Where something is given, it has START at
+    least until then. `marks` gets the clocks then and at the end.
     """
     received = bytearray()
     deadline = time.monotonic() + (max(seconds, START) if feed.is_filled else seconds)

@@ -149,6 +149,11 @@ def _instance(size: int) -> Instance:
     return Instance(np.ones((size, 2)), [[1, 2]])
 
 
+def _built_once(marker: Path) -> Instance:
+    marker.touch(exist_ok=False)
+    return _instance(2)
+
+
 SUITE = Suite("fake", "two cases", (SuiteCase("a", "drfh", partial(_instance, 2)), SuiteCase("b", "drfh", partial(_instance, 3))))
 
 
@@ -333,6 +338,15 @@ def one(summary: Any, case: str = "a") -> Record:
 
 def test_a_warm_up_may_take_longer_than_the_limit_of_a_solve(tmp_path: Path) -> None:
     assert one(fake_run(tmp_path / "r", "wakes", time_limit=0.1)).termination == "optimal"
+
+
+def test_an_instance_that_cannot_be_given_is_no_failure_of_the_method(tmp_path: Path) -> None:
+    """As on a full disk: nothing is on record, and the run goes on later."""
+    suite = Suite("fake", "", [SuiteCase("a", "drfh", partial(_built_once, tmp_path / "marker"))])
+    with pytest.raises(BenchmarkError, match="the instance of a cannot be given to a method: FileExistsError"):
+        run(suite, tmp_path / "r", [FAKE["highs"]], progress=False)
+    with BenchmarkStore(tmp_path / "r") as store:
+        assert store.records() == []
 
 
 def test_a_run_is_recorded_and_a_second_run_adds_nothing(tmp_path: Path) -> None:

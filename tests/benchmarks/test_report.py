@@ -170,7 +170,7 @@ ADVICE = [
         "drfh: fastest on these 8 cases: m (19.6 ms), which solves 7; fastest that solves all: n (5,000 ms).",
     ),
     ({"m": [0.1, None, 0.1]}, "drfh: fastest on these 3 cases: m (703 ms), which solves 2; no method solves all."),
-    ({"m": [None]}, "drfh: no method solves any of this one case."),
+    ({"m": [None]}, "drfh: no method solves this one case."),
     (
         {"m": [0.1]},
         "drfh: fastest on this one case, and of those that solve all: m (100 ms); too few cases to tell methods apart.",
