@@ -28,9 +28,9 @@ def _csv(summary: Summary) -> str:
 def _json(summary: Summary) -> str:
     """What was asked, and every record; null stands for numbers that are not finite."""
     details = {key: value for key, value in summary.run.details.items() if key not in ("place", "words")}
-    records = as_json([asdict(r) | {"residual": r.residual} for r in summary.rows_of_run])
+    records = [asdict(r) | {"residual": r.residual} for r in summary.rows_of_run]
     document = {"suite": summary.run.suite, "started": summary.run.started, **details, "records": records}
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    return json.dumps(as_json(document), indent=1, allow_nan=False) + "\n"
 
 
 FORMATS: Mapping[str, Callable[[Summary], str]] = {

@@ -14,6 +14,7 @@ from fairalloc.benchmarks.accuracy import accuracy_grid, loss_grids, reached
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
 from fairalloc.benchmarks.report import HEADS, Summary, advice, behind, decade, factor, milliseconds, percent, ranked, times, why
+from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
 from fairalloc.runs.processes import START
@@ -323,7 +324,7 @@ def _definitions(summary: Summary) -> list[Section]:
 def _again(summary: Summary) -> list[Section]:
     """What makes the report again."""
     details = {name: value for name, value in summary.run.details.items() if name not in ("cases", "place", "words", "methods")}
-    configuration = json.dumps(details, indent=1, sort_keys=True, allow_nan=False)
+    configuration = json.dumps(as_json(details), indent=1, sort_keys=True, allow_nan=False)
     text = "The command measures again, and writes the same report of what it measures. Below stands the configuration as JSON."
     return [Section("Make this report again", [text], code=summary.again), Section("", code=configuration)]
 

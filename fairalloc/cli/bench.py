@@ -19,6 +19,7 @@ from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.examples import traces
 from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, read_json
 from fairalloc.models.files.writing import check_writable
+from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import printable, width
 from fairalloc.runs.objects import is_in_file
 from fairalloc.solvers import METHODS
@@ -138,7 +139,7 @@ def _data(options: argparse.Namespace) -> None:
 def _compare(options: argparse.Namespace) -> int:
     changes = benchmarks.compare(options.before, options.now, options.threshold, options.suite)
     if options.format == "json":
-        emit(json.dumps(changes.to_dict(), indent=2) + "\n")
+        emit(json.dumps(as_json(changes.to_dict()), indent=2, allow_nan=False) + "\n")
     else:
         emit("\n".join(grid.text() if options.format == "text" else grid.markdown() for grid in changes.grids()))
     return 1 if changes.regressed else 0
