@@ -493,5 +493,5 @@ def is_installed(name: str) -> bool:
 @cache
 def _version(name: str) -> str:
     with suppress(PackageNotFoundError):
-        return version(name)
+        return version("python-flint" if name == "flint" else name)
     return ""

@@ -164,6 +164,12 @@ def test_missing_packages_are_named_with_what_installs_them(monkeypatch):
     assert ipopt not in methods_for(mechanism("nb"))
 
 
+def test_the_version_of_each_package_is_known():
+    """Records of benchmarks depend on them; python-flint is imported by another name."""
+    for method in METHODS.values():
+        assert method.missing() or {*method.versions()} == {*method.packages}, method.id
+
+
 def test_registries_refuse_duplicates():
     with pytest.raises(ValueError, match="two methods are named 'highs'"):
         add_method(dict(METHODS), METHODS["highs"])
