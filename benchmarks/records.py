@@ -66,7 +66,7 @@ class Record(Job):
 
     Attributes
     ----------
-    started : UTC time
+    started : UTC time at which the solve was answered
     tolerance : the residual that the accuracy promises
     termination : why the method stopped; "memory" and "error" also where its process was ended; "undefined" in a row about a
         case, SKIPPED where it was not asked
