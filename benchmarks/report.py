@@ -101,7 +101,7 @@ class Summary:
     ----------
     path : the records file
     run : what was asked
-    rows_of_run : its rows, in the order in which they were added
+    rows_of_run : its rows, in the order in which they were asked for, whichever was answered first
     others : rows of the file that are not among them
     before, added : for a run that has just ended, rows of it that were on record already, and rows it added
     """
@@ -298,8 +298,8 @@ def summarize(path: str | Path, *, suite: str | None = None, before: int = 0, ad
     fit = [run for run in runs if suite in (None, run.suite)]
     if not fit:
         raise BenchmarkError(f"{path} has no run" + ("" if suite is None else f" of the suite {suite!r}"))
-    keys = set(fit[-1].keys)
-    records = tuple(r for r in everything if r.key in keys)
+    places = {key: place for place, key in enumerate(fit[-1].keys)}
+    records = tuple(sorted((r for r in everything if r.key in places), key=lambda r: places[r.key]))
     if not records:
         raise BenchmarkError(f"{path} has no rows of its run of {shown(fit[-1].suite)}")
     return Summary(Path(path), fit[-1], records, len(everything) - len(records), before, added)

@@ -8,6 +8,8 @@ from hand_made import record, summary_of
 
 from fairalloc.benchmarks import find_suite, report_text
 from fairalloc.benchmarks.growth import growth_grids, growths, medians_by_decade, speedup_grid
+from fairalloc.benchmarks.records import BenchmarkStore
+from fairalloc.benchmarks.report import summarize
 from fairalloc.benchmarks.suites.suite import is_ours
 
 SIZES = {"f-a/drfh": 100, "f-b/drfh": 1000, "f-c/drfh": 10_000, "f-d/drfh": 100_000}
@@ -40,6 +42,15 @@ def test_what_does_not_verify_does_not_count_and_says_where_it_ended():
     assert found.ended == "time_limit at c"
     wrong = replace(made, rows_of_run=tuple(replace(r, definition=1e-3) for r in made.rows_of_run))
     assert growths(wrong)[0].seconds == {}
+
+
+def test_where_it_ended_is_the_first_case_asked_for_and_not_the_first_answered(tmp_path):
+    made = summary(cvxpy_scs=(1.0, 1.0, None, None))
+    with BenchmarkStore(tmp_path / "r") as store:
+        store.add_run("2026-01-01", "s", made.run.details, made.run.keys)
+        for row in reversed(made.rows_of_run):
+            store.add(row)
+    assert [found.ended for found in growths(summarize(tmp_path / "r"))] == ["time_limit at c"]
 
 
 def test_the_best_of_ours_is_compared_with_the_best_of_the_others():
