@@ -168,7 +168,7 @@ CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
 
     def records(self) -> list[Record]:
         """All rows in the order they were added."""
-        rows = self.select(f"SELECT {_QUOTED} FROM record ORDER BY rowid")
+        rows = self.select(f"SELECT {_QUOTED}, key FROM record ORDER BY rowid")
         return [self.parsed(_record, row) for row in rows]
 
 
@@ -224,10 +224,12 @@ RECORD, RUN = kinds(Record), kinds(RecordedRun)
 
 
 def _record(values: tuple[Any, ...]) -> Record:
-    row = dict(zip(_COLUMNS, values, strict=True))
+    row = dict(zip(_COLUMNS, values[:-1], strict=True))
     flags = {name: bool(row[name]) for name in ("claims", "rational")}
     unknown = {name: math.nan for name in ("feasibility", "definition") if row[name] is None}  # SQLite has no other word for it
     trace = tuple((float(at), float(residual)) for at, residual in json.loads(row["trace"]))
     record = Record(**row | flags | unknown | {"trace": trace, "quantities": tuple(map(float, json.loads(row["quantities"])))})
     fitting(replace(record, feasibility=0.0, definition=0.0) if unknown else record)
+    if record.key != values[-1]:  # such a row would be missing, and not be measured again
+        raise ValueError("its key is that of another job")
     return record

@@ -208,3 +208,7 @@ def test_damaged_files_are_one_sentence(tmp_path):
         database.execute("UPDATE record SET trace = 'nonsense' WHERE repeat = 7")
     with pytest.raises(BenchmarkError, match=r"has a row that is no record, \('s', 'a', 'f', 'drfh', 'm'"):
         report(path)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE record SET trace = '[]', time_limit = time_limit + 1 WHERE repeat = 7")
+    with pytest.raises(BenchmarkError, match=r"has a row that is no record, .*: its key is that of another job"):
+        report(path)
