@@ -110,7 +110,7 @@ class Comparisons:
         needed = math.ceil(1 + math.log2(count / metrics.LEVEL))  # all signs are alike with a chance of 2 ** (1 - cases)
         few = [f"With {count} methods a loss of one alone is found on {needed} cases or more."]
         few = few if any(metrics.FEWEST <= change.cases < needed for change in self.by_method) else []
-        pairs = f"{len(self.by_case)} pairs; without a partner: {self.unpaired[0]} of A, {self.unpaired[1]} of B."
+        pairs = f"pairs: {len(self.by_case)}; without a partner: {self.unpaired[0]} of A, {self.unpaired[1]} of B."
         busy = [f"{name}: {text}" for name, text in zip("AB", self.busy, strict=True) if text]
         return (
             *where,
@@ -195,7 +195,7 @@ def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun
         runs = sorted(newest.values(), key=attrgetter("number"))
         if len(runs) <= back:
             of = f" of the suite {suite!r}" if suite else ""
-            raise BenchmarkError(f"{path} holds {len(runs)} runs{of}, but {back + 1} are needed")
+            raise BenchmarkError(f"{path} holds {len(runs)} run{'s' * (len(runs) != 1)}{of}, but {back + 1} are needed")
         run = runs[-1 - back]
         wanted = set(run.keys)
         found = [record for record in store.records() if record.key in wanted]

@@ -272,7 +272,7 @@ def _references(summary: Summary) -> list[Section]:
                 by_case[record.case].append((distance, record.method))
     kinds = Counter(item.kind for item in known.values())
     text = (
-        f"References: {', '.join(f'{kind} ({count} cases)' for kind, count in kinds.items())}. The distance is the largest "
+        f"References: {', '.join(f'{kind} (cases: {count})' for kind, count in kinds.items())}. The distance is the largest "
         "difference in what is unique of an answer (shares, totals or objective), relative to the reference's largest number. "
         "Games and njc have many answers, so they have none."
     )

@@ -249,7 +249,8 @@ class Summary:
     @property
     def note(self) -> str:
         """A sentence on what else the file holds, or ""."""
-        rest = f"{self.others:,} rows of other runs, or of code, versions and machines that are not those of this one"
+        many = f"{self.others:,} row{'s' * (self.others != 1)}"
+        rest = f"{many} of other runs, or of code, versions and machines that are not those of this one"
         return f"{self.path.name} also holds {rest}." if self.others else ""
 
     @property
@@ -329,7 +330,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         where = f"{f.count} of {f.runs} failed: {f.record.method} on {f.record.case}"
         say(f"{where}: {f.what}", "red")
     if (more := len(summary.failures) - _SHOWN) > 0:
-        console.print(f"and {more} more failures, listed in the report")
+        console.print(f"and {more} more failure{'s' * (more != 1)}, listed in the report")
     told = [f"not solved: {record.case}: {record.message}" for record in summary.undefined]
     clocks = "the reported phases do not add up to the measured time in"
     told += [f"{row.method}: {clocks} {row.split_badly} of {row.runs} solves" for row in summary.rows if row.split_badly]

@@ -307,7 +307,7 @@ def _placed(plan: Plan, pool: Pool | RemotePool) -> tuple[Plan, dict[str, Any]]:
 def _described(pool: Pool | RemotePool, plan: Plan, progress: Progress) -> dict[str, Described]:
     """Step 1."""
     described = {}
-    progress.say(f"building {len(plan.suite.cases)} instances")
+    progress.say(f"building {(count := len(plan.suite.cases))} instance{'s' * (count != 1)}")
     methods = {key: plan.packed.get(key, key) for key in plan.methods if key not in plan.undeclared}
     asked = {c.name: {k: given for k, given in methods.items() if not c.methods or k in c.methods} for c in plan.suite.cases}
     requests = ({"suite": plan.place, "case": name, "methods": found} for name, found in asked.items())

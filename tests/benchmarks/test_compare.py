@@ -231,7 +231,7 @@ def test_what_cannot_be_compared_is_one_sentence(tmp_path):
     for files, options, says in [
         ((a, b), {}, "have no case, mechanism, method and accuracy in common"),
         ((a, tmp_path / "none"), {}, "there is no records file"),
-        ((a, a), {}, "holds 1 runs, but 2 are needed"),
+        ((a, a), {}, "holds 1 run, but 2 are needed"),
         ((a, b), {"suite": "x"}, "holds 0 runs of the suite 'x', but 1 are needed"),
         ((a, b), {"threshold": 1.0}, "threshold is 1.0, but it must be a finite number above 1"),
         ((a, b), {"threshold": math.nan}, "threshold is nan, but it must be a finite number above 1"),
