@@ -176,7 +176,8 @@ def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> 
     near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * arcs.totals(np.abs(allocation.x))[arcs.user]
     trial = cp.Problem(problem.objective, [*problem.constraints, near])
     simplex = trial.is_lp() or trial.is_mixed_integer()  # which is right also where tasks differ by orders of magnitude
-    ended = solved(trial, **({"solver": "HIGHS", **solver_options("HIGHS", "high")} if simplex else {}))
+    solver = "HIGHS" if simplex else "CLARABEL"
+    ended = solved(trial, solver=solver, **solver_options(solver, "high"))
     if ended not in ("optimal", "inaccurate", "infeasible"):
         raise _Unanswered(f"not judged: its solver cannot tell whether the model of {item.id!r} allows these tasks")
     return f"the model of {item.id!r} does not allow these tasks" if ended == "infeasible" else ""

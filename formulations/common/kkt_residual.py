@@ -17,6 +17,7 @@ branch and bound: by `primal`, what the bound lacks, and the gap to the bound.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,12 +93,20 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
 def _row_in_cvxpy(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, Floats, Floats, Floats]:
     """The derivatives of a constraint, by rows; duals, violations, slacks, duals of the wrong sign."""
     left, right = (np.ravel(part.value, order="F") for part in constraint.args)
-    excess, scale = left - right, np.abs(left) + np.abs(right)
+    rows, excess = _jacobian(constraint.expr, variables), left - right
+    scale = _sizes_of_terms(constraint, rows, variables)
     dual = np.ravel(constraint.dual_value, order="F") * np.ones(len(excess))
-    rows = _jacobian(constraint.expr, variables)
     if type(constraint).__name__ == "Equality":
         return rows, dual, relative(np.abs(excess), scale), np.zeros(len(excess)), np.zeros(len(excess))
     return rows, dual, relative(np.maximum(excess, 0.0), scale), np.abs(excess), np.maximum(-dual, 0.0)
+
+
+def _sizes_of_terms(constraint: Any, rows: sp.csr_array, variables: list[Any]) -> Floats:
+    """(m,) what violations of an equation or inequality are relative to: its sides, and its terms, which may cancel."""
+    values = [np.abs(np.ravel(v.value, order="F")) for v in variables]
+    sizes = np.concatenate([value + NOISE * value.max(initial=0.0) for value in values])  # of zeros only rounding is left
+    terms: Floats = abs(rows) @ sizes
+    return np.maximum(sum(np.abs(np.ravel(part.value, order="F")) for part in constraint.args), terms)
 
 
 def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
@@ -112,13 +121,14 @@ def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
 
 def violation_of_cvxpy(problem: "cp.Problem") -> float:
     """How far constraints, and what variables are declared to be, are violated, relative to their sizes."""
-    worst = 0.0
+    worst, variables = 0.0, problem.variables()
     for constraint in problem.constraints:
-        parts = [np.ravel(part.value) for part in constraint.args]
-        scale = sum(np.abs(part) for part in parts) if type(constraint).__name__ in ("Inequality", "Equality") else None
-        top = max(float(np.abs(part).max(initial=0.0)) for part in parts) + TINY
-        excess = np.abs(np.ravel(constraint.violation()))
-        worst = max(worst, float((excess / (top if scale is None else scale + NOISE * top)).max(initial=0.0)))
+        excess = np.abs(np.ravel(constraint.residual, order="F"))
+        if type(constraint).__name__ in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
+            excess = relative(excess, _sizes_of_terms(constraint, _jacobian(constraint.expr, variables), variables))
+        else:
+            excess = excess / (max(float(np.abs(part.value).max(initial=0.0)) for part in constraint.args) + TINY)
+        worst = max(worst, float(excess.max(initial=0.0)))
     for variable in problem.variables():
         worst = max(worst, _undeclared(variable) / (float(np.abs(variable.value).max(initial=0.0)) + TINY))
     return worst
@@ -140,7 +150,9 @@ def _undeclared(variable: Any) -> float:
 
 def _jacobian(expr: Any, variables: list[Any]) -> sp.csr_array:
     """(size of the expression, n) derivatives, by columns first; 0 where CVXPY has none."""
-    found = {v: [[part]] if np.isscalar(part) else part for v, part in expr.grad.items() if part is not None}
+    found: dict[Any, Any] = {}
+    with suppress(NotImplementedError):
+        found = {v: [[part]] if np.isscalar(part) else part for v, part in expr.grad.items() if part is not None}
     each = [sp.csc_array(found[v]).T if v in found else sp.csr_array((expr.size, v.size)) for v in variables]
     return sp.hstack(each, format="csr")
 
