@@ -2,7 +2,7 @@
 
 1. The constraints that the edit added are those that the model of the first round without the edit does not have.
 2. Each is left out in turn; where the rest is still infeasible it stays out. What is left is irreducible: without any one of them
-   there is an allocation.
+   there is an allocation. Of a model that is not convex this is said of its convex constraints, in Pyomo of its linear ones.
 
 What is left after each step is yielded, so that a call whose time ends in between has the last set so far. Where a solver
 cannot tell whether the rest is feasible, that set is the last.
@@ -15,8 +15,8 @@ import numpy as np
 
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.backends.cvxpy import solved
-from fairalloc.solvers.backends.pyomo import TERMINATION, ipopt
+from fairalloc.solvers.backends.cvxpy import convex_part, solved
+from fairalloc.solvers.backends.pyomo import highs, ipopt, linear_part
 
 
 def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
@@ -33,7 +33,8 @@ def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
     if names:
         why = "this constraint contradicts the model" if len(names) == 1 else "these constraints contradict each other"
         without = "it" if len(names) == 1 else "any one of them"
-        yield f"{said}; {why}: {', '.join(names)}; without {without} the model has a solution"
+        rest = "the model has a solution" if mechanism.convex else "no contradiction is proved"
+        yield f"{said}; {why}: {', '.join(names)}; without {without} {rest}"
 
 
 class _Undecided(Exception):  # noqa: N818 (a signal, not an error)
@@ -64,13 +65,13 @@ def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) 
 def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
     import cvxpy as cp
 
-    problem = mechanism.write_cvxpy(instance)
+    problem: Any = mechanism.write_cvxpy(instance)
     own = {c.label for c in mechanism.base.write_cvxpy(instance).constraints}
     added = [row for c in problem.constraints if c.label not in own for row in _rows(c, instance)]
     given = [c for c in problem.constraints if c.label in own]
 
     def infeasible(some: list[Any]) -> bool:
-        return _is_infeasible(solved(cp.Problem(cp.Minimize(0), [*given, *some])))
+        return _is_infeasible(solved(cp.Problem(cp.Minimize(0), convex_part([*given, *some], problem.var_dict["x"], instance))))
 
     for kept in _irreducible(added, infeasible):
         yield [c.label or str(c) for c in kept]
@@ -86,20 +87,17 @@ def _rows(constraint: Any, instance: Instance) -> list[Any]:
 
 def _in_pyomo(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
     import pyomo.environ as pyo
-    from pyomo.contrib.solver.common.factory import SolverFactory
 
     model, own = mechanism.write_pyomo(instance), mechanism.base.write_pyomo(instance)
     added = [c for c in model.component_data_objects(pyo.Constraint, active=True) if own.find_component(c) is None]
+    if not mechanism.convex:
+        linear_part(model, instance)
+        added = [c for c in added if c.active]
 
     def infeasible(some: list[Any]) -> bool:
         for row in added:
             (row.activate if any(row is other for other in some) else row.deactivate)()
-        if not mechanism.linear:
-            return _is_infeasible(ipopt(model))
-        solver = SolverFactory("highs")
-        solver.config.load_solutions = False
-        solver.config.raise_exception_on_nonoptimal_result = False
-        return _is_infeasible(TERMINATION.get(solver.solve(model).termination_condition.name, "error"))
+        return _is_infeasible(ipopt(model) if mechanism.convex and not mechanism.linear else highs(model))
 
     for kept in _irreducible(added, infeasible):
         yield [c.name for c in kept]

@@ -46,6 +46,9 @@ from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
 BY_ROUNDS = Leximin, NestedMaxMin
 """Mechanisms whose reference is all rounds by another solver."""
 
+UNANSWERED = "infeasible", "unbounded", "error", "time_limit", "iteration_limit", "interrupted"
+"""How a method ends whose point, if it left one, is no answer of its model."""
+
 GROSS = 1.0
 """A gain for which rounding is to blame, or an answer that is far off: of nb and the like, tasks to many digits tell which."""
 
@@ -262,11 +265,13 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Acc
     known = {} if model.optimality is None else {"stationarity" if model.doubt else "optimality": model.optimality}
     residuals = {"feasibility": infeasibility(allocation), **known}
     result = allocation.noted(values=values, residuals=residuals)
-    if model.optimality is not None and accuracy is not None:
-        result = _claim(result, model.optimality, promised(accuracy))
+    if accuracy is not None and (model.optimality is not None or residuals["feasibility"] > promised(accuracy)):
+        result = _claim(result, model.optimality or 0.0, promised(accuracy))
     if model.doubt and result.termination == "optimal":
         result = result.noted(termination="stationary", message=allocation.message)
-    if model.doubt or model.optimality is None:
+    if result.termination in UNANSWERED:
+        result = result.noted(not_judged="not judged: its method ended without an answer")
+    elif model.doubt or model.optimality is None:
         why = model.doubt or "its method gave neither dual prices nor a bound from which optimality could be checked"
         result = result.noted(not_judged=f"not judged: {mechanism.id!r} has no residual, and {why}")
     return result.noted(message="; ".join(filter(None, (result.message, mechanism.remark))))

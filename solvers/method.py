@@ -426,7 +426,7 @@ class Method(ABC):
         return {name: found for name in self.packages if (found := _version(name))}
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
-        """Compute the mechanism; the point is kept whatever the status, and what a back end raises ends as "error".
+        """Compute the mechanism; a point is kept unless there is no answer, and what a back end raises ends as "error".
 
         Parameters
         ----------
@@ -460,6 +460,8 @@ class Method(ABC):
                 point, said = near, [message, SCALED]
         if termination == "infeasible" and (mechanism.has_residual or isinstance(mechanism, WholeTasks)):  # 0 tasks are feasible
             termination, said = "inaccurate", [UNFOUNDED, *said]
+        elif termination == "infeasible":
+            point, said = np.full(instance.A, np.nan), [message]
         if termination == "unbounded" and mechanism.has_residual:  # no answer takes more than the capacities
             termination, said = "error", ["its solver calls a bounded model unbounded", *said]
         return session.as_answer(point, session.last_prices, termination, "; ".join(filter(None, said)))

@@ -1,6 +1,6 @@
 """Solvers reached through CVXPY: the mechanism's own `cp.Problem`, handed to one of CVXPY's back ends."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -61,6 +61,12 @@ def solved(problem: "cp.Problem", **options: Any) -> str:
     return TERMINATION.get(problem.status, "error")
 
 
+def convex_part(constraints: Sequence[Any], x: Any, instance: Instance) -> list[Any]:
+    """The constraints that are proved to be convex; where some are not, as of a merit, tasks x are an allocation besides."""
+    convex = [c for c in constraints if c.is_dcp()]
+    return convex if len(convex) == len(constraints) else [*convex, x >= 0, instance.arcs.load @ x <= 1]
+
+
 class ModelSession(Session):
     """The mechanism's own model in the modelling layer `layer`, "cvxpy" or "pyomo", written again for each round."""
 
@@ -72,6 +78,8 @@ class ModelSession(Session):
     """Gives the values of the variables by name."""
     capacity_duals: Callable[[Round | None], Floats | None]
     """Gives (K, R) the duals of "capacity" and "full", 0 for a row that is left out; None where there are none."""
+    is_impossible: Callable[[], bool]
+    """Whether those constraints of a model that are proved to be convex allow no allocation."""
     own_conditions: Callable[[], None]
     """Keeps what is known of an answer of a mechanism without a residual: its model's optimality conditions and objective."""
 
@@ -81,6 +89,8 @@ class ModelSession(Session):
             self.model = self.write(round)
             if not item.has_residual and (why := unsolvable(self.model)):
                 raise Stopped("error", f"the model of {item.id!r} cannot be solved: {why}")
+            if item.convex is False and not item.has_residual and self.is_impossible():
+                raise Stopped("infeasible")
         termination = self.optimise()
         with self.phase("read"):
             values = self.values()
@@ -150,6 +160,18 @@ class CvxpySession(ModelSession):
         prices[now.at_most] = duals["capacity"]
         prices[now.full] = duals.get("full", 0.0)
         return prices.reshape(self.instance.K, self.instance.R)
+
+    def is_impossible(self) -> bool:
+        import cvxpy as cp
+
+        x = self.model.var_dict.get("x")
+        if x is None or x.shape != (self.instance.A,):
+            return False
+        part = cp.Problem(cp.Minimize(0), convex_part(self.model.constraints, x, self.instance))
+        with suppress(cp.SolverError, ValueError):  # values and dual values of the model stay as they are
+            data, chain, inverse = part.get_problem_data("CLARABEL", solver_opts={})
+            return bool(chain.invert(chain.solve_via_data(part, data, False, False, {}), inverse).status == "infeasible")
+        return False
 
     def own_conditions(self) -> None:
         fairness = [c.dual_value for c in self.model.constraints if c.label == "fairness"]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fairalloc.formulations.common.kkt_residual import gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
-from fairalloc.formulations.common.tasks import server_resources
+from fairalloc.formulations.common.kkt_residual import active, gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
+from fairalloc.formulations.common.tasks import linear_rows, server_resources
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.backends.cvxpy import ModelMethod, ModelSession
 from fairalloc.solvers.backends.highs_session import check_highs_options
@@ -42,6 +43,11 @@ class PyomoSession(ModelSession):
         parts = self.model.component_objects(pyo.Var, descend_into=False)  # the names in blocks may be the same
         return {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
 
+    def is_impossible(self) -> bool:
+        model = self.write(None)
+        made = model.component("x") is not None and len(model.x) == self.instance.A
+        return made and highs(linear_part(model, self.instance)) == "infeasible"
+
     def own_conditions(self) -> None:
         import pyomo.environ as pyo
 
@@ -67,6 +73,29 @@ class PyomoSession(ModelSession):
         return np.array(prices).reshape(self.instance.K, self.instance.R)
 
 
+def linear_part(model: "pyo.ConcreteModel", instance: Instance) -> "pyo.ConcreteModel":
+    """The model without objective and what is not linear; where a constraint goes, as of a merit, x is an allocation besides."""
+    import pyomo.environ as pyo
+    from pyomo.core.expr.numvalue import polynomial_degree
+
+    others = [row for row in active(model, "Constraint") if polynomial_degree(row.body) not in (0, 1)]
+    for part in [*others, *active(model, "Objective")]:
+        part.deactivate()
+    model.no_objective, model.is_allocation = pyo.Objective(expr=0.0), pyo.ConstraintList()
+    for variable in model.x.values() if others else ():
+        variable.setlb(max(variable.lb or 0.0, 0.0))
+    for row in linear_rows(instance.arcs.load, list(model.x.values())) if others else ():
+        model.is_allocation.add(pyo.Constraint.Feasible if row is None else row <= 1)
+    return model
+
+
+def highs(model: "pyo.ConcreteModel") -> str:
+    """How HiGHS ends with a linear model, whose values stay."""
+    solver = _silent()
+    solver.config.load_solutions = solver.config.raise_exception_on_nonoptimal_result = False
+    return TERMINATION.get(solver.solve(model).termination_condition.name, "error")
+
+
 class PyomoHighs(PyomoSession):
     """Pyomo's interface to HiGHS."""
 
@@ -76,8 +105,7 @@ class PyomoHighs(PyomoSession):
         with self.phase("compile"), uncaptured():
             check_highs_options(self.limits.solver_options)
             solver = _silent()
-            solver.config.load_solutions = False
-            solver.config.raise_exception_on_nonoptimal_result = False
+            solver.config.load_solutions = solver.config.raise_exception_on_nonoptimal_result = False
             ours = {"threads": self.limits.threads or 1, "output_flag": self.limits.log}
             if not self.mechanism.integer:
                 ours["simplex_iteration_limit"] = pivots(self.model.nconstraints(), self.model.nvariables())

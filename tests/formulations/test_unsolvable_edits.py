@@ -102,3 +102,32 @@ def test_integers_beside_what_is_not_linear_have_no_method(edit):
     mine = fa.mechanism(name).edited("mine", **given)
     with pytest.raises(fa.NotApplicable, match="its model has integers and is not linear"):
         fa.solve(KHAMSE, mine)
+
+
+TOO_MUCH = {
+    "cvxpy": added(lambda x: (cp.sum(x) >= 1000).set_label("mine")),
+    "pyomo": {"pyomo": lambda model, _: setattr(model, "mine", pyo.Constraint(expr=sum(model.x.values()) >= 1000))},
+}
+
+
+@pytest.mark.parametrize("layer", TOO_MUCH)
+@pytest.mark.parametrize("name", ["drfh", "nb", "alpha-pf-vds"])
+def test_an_edit_without_an_allocation_is_infeasible_and_says_so(name, layer):
+    """The merit of the game has no signs: 43 times the capacities were "stationary", or the time was over."""
+    found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **TOO_MUCH[layer]))
+    assert found.termination == "infeasible"
+    assert not found.has_point
+    assert "no allocation satisfies the edit 'mine'; this constraint contradicts the model: mine" in found.message
+    assert found.not_judged == "not judged: its method ended without an answer"
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_a_stationary_point_is_no_claim_where_it_exceeds_a_capacity(layer):
+    given = {
+        "cvxpy": added(lambda x: x[0] >= x[1] + 1),
+        "pyomo": {"pyomo": lambda m, _: setattr(m, "mine", pyo.Constraint(expr=m.x["u1", 0, "s1"] >= m.x["u2", 0, "s1"] + 1))},
+    }
+    found = fa.solve(KHAMSE, fa.mechanism("alpha-pf-vds").edited("mine", **given[layer]))
+    assert found.residuals["feasibility"] > 1e-2
+    assert found.termination == "inaccurate"
+    assert "its answer is infeasible by" in found.message
