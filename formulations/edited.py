@@ -8,6 +8,7 @@ from fairalloc.formulations.common.convexity import read_off, rises_with
 from fairalloc.formulations.common.kkt_residual import active
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable, callers, shown
 from fairalloc.models.instance import Instance
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 FAIRNESS = 'its constraints "fairness" are not those of the rule'
 LEVELS = "a constraint that is not of the rule is about the level g"
+NESTED = "only rules without groups keep them"
 LEVEL = "its objective is not one that rises with g alone"
 
 
@@ -30,8 +32,8 @@ class Edited(Mechanism):
     Users with positive dual prices of "fairness" are fixed at its level, the others go on (solvers/lexicographic/rounds.py).
 
     An edit makes the mechanism one program, and each answer says so, where it adds integers or what is not proved to be convex,
-    changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0. Edits see the instance
-    and its tasks in the user's own units: an edited model is not brought to canonical units.
+    changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0; so does every edit of
+    nested-leximin. Edits see the instance and its tasks in the user's own units: an edited model is not made canonical.
     """
 
     _known: "tuple[Instance, Edited] | None" = None
@@ -81,6 +83,10 @@ class Edited(Mechanism):
     def parameters(self) -> dict[str, Any]:
         return self.base.parameters
 
+    @property
+    def knows_groups(self) -> bool:  # type: ignore[override]
+        return self.base.knows_groups
+
     def domain(self, instance: Instance) -> Instance:
         return self.base.domain(instance)
 
@@ -90,7 +96,8 @@ class Edited(Mechanism):
     def settled(self, instance: Instance) -> Mechanism:
         """With its kind read off the edited model, and whether it still goes by rounds.
 
-        The CVXPY problem is written once for an instance: solving again after a `cp.Parameter` has changed compiles nothing.
+        The CVXPY problem is written once for an instance: solving again after a `cp.Parameter` has changed compiles nothing. An
+        edit in Pyomo alone is read each time.
         """
         if self.linear is not None:
             return self
@@ -98,7 +105,7 @@ class Edited(Mechanism):
             raise FairallocError(f"the edit {self.id!r} is of no layer in which {self.base.id!r} is written")
         known, goal = self._known, None if self._known is None else self._known[1]._goal
         turned = known is not None and goal is not None and rises_with(*goal) != known[1].takes_rounds
-        if known is None or known[0] is not instance or turned:
+        if known is None or known[0] is not instance or turned or self.cvxpy_edit is None:
             result = copy(self)
             result._settle(self.canonical(self.domain(instance))[0])
             self._known = known = instance, result
@@ -106,7 +113,7 @@ class Edited(Mechanism):
 
     def _settle(self, domain: Instance) -> None:
         self._written = domain
-        lost = self._lost(domain) if self.base.several_rounds else ""
+        lost = self._lost(domain) if self.base.several_rounds else NESTED * isinstance(self.base, NestedMaxMin)
         self.takes_rounds = self.base.several_rounds and not lost
         if lost:
             self.remark = f"the edit makes {self.base.id!r} one program without its later rounds, for {lost}"

@@ -137,3 +137,32 @@ def test_rounding_in_a_row_whose_terms_cancel_is_no_violation(name, row):
         assert found.claims_success, method
         assert check(found, mine).holds, method
         assert not check(replace(found, x=1.01 * found.x), mine).holds, method
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_edits_of_mechanisms_for_groups_know_groups(layer):
+    """They refused every instance with groups, and the rounds that nested-leximin loses were not named."""
+    instance = example("khamse-fig1").instance.replace(groups={"a": ["u1", "u2"], "b": ["u3", "u4"]})
+    same = {"cvxpy": lambda problem, _: problem, "pyomo": lambda model, _: None}[layer]
+    found = solve(instance, mechanism("nested-nb").edited("same", **{layer: same}))
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, solve(instance, "nested-nb").tasks, rtol=SHARES)
+    first = solve(instance, mechanism("nested-leximin").edited("same", **{layer: same}))
+    assert first.claims_success
+    assert "makes 'nested-leximin' one program without its later rounds" in first.message
+
+
+def test_an_edit_in_pyomo_reads_its_numbers_each_time():
+    """A factor that turned from 1 to -1 was an error about an edit in CVXPY, which there was none of."""
+    factor = {"value": 1.0}
+
+    def turned(model, _):
+        model.objective.deactivate()
+        model.mine = pyo.Objective(expr=factor["value"] * model.g, sense=pyo.maximize)
+
+    mine, instance = mechanism("drfh").edited("turned", pyomo=turned), example("khamse-fig1").instance
+    assert solve(instance, mine).values["g"] == pytest.approx(0.2, rel=EXACT)
+    factor["value"] = -1.0
+    assert "one program" in solve(instance, mine).message
+    factor["value"] = 2.0
+    np.testing.assert_allclose(solve(instance, mine).tasks, [3, 3, 8, 8], rtol=SHARES)
