@@ -49,8 +49,8 @@ DRIFT = 1e-11
 APART = 1e-9
 """How much lower than g, relative, a limit must be to come before it."""
 
-POSITIVE = 1e-6
-"""The part of the largest dual price from which a dual price counts as positive: below it is what solvers leave of zeros."""
+POSITIVE = 1e-4
+"""The part of the largest dual price from which one counts as positive: less is what solvers leave of zeros, or told later."""
 
 EditedSolver: TypeAlias = Callable[[Round], tuple[Floats, Floats, Floats | None]]
 """Gives tasks (A,), dual prices (N,) of "fairness", 0 for fixed users, and prices (K, R) of the capacities or None."""
@@ -171,6 +171,7 @@ def solve_edited_rounds(mechanism: Edited, instance: Instance, solver: EditedSol
     2. Solve the edited round; it gives tasks x, the level g and the dual prices y of "fairness", whose sum is 1 for active users.
     3. Fix the active users with y_n > 0 at their level: in every optimal answer of the round they have exactly that, by
        complementary slackness, for the added constraints are convex. At least one y_n is positive, so every round fixes somebody.
+       Of y_n and the part by which v_n is above g one is 0: the smaller one is what an interior-point method leaves of that.
     4. Go on with 2 until nobody is active. Who can rise no further but has y_n = 0 is fixed in a later round of the same level.
     """
     assert isinstance(mechanism.base, Leximin)
@@ -181,9 +182,9 @@ def solve_edited_rounds(mechanism: Edited, instance: Instance, solver: EditedSol
         x, y, prices = solver(now)  # 2.
         layers.append(prices)
         v = rate * instance.arcs.totals(np.maximum(x, 0.0))
-        y = np.where(now.active, y, 0.0)
-        fixed = now.active & (y >= POSITIVE * y.max())  # 3.
-        g = v[now.active].min()
+        y, g = np.where(now.active, y, 0.0), v[now.active].min()
+        above = np.clip((v - g) / max(g, 1e-9 * v.max(), 1e-300), POSITIVE, 1.0)
+        fixed = now.active & (y >= above * y.max())  # 3.
         now = replace(now, active=now.active & ~fixed, level=np.where(fixed, g, np.minimum(v, now.level)))
         if not now.active.any():  # 4.
             found = [layer for layer in layers if layer is not None]

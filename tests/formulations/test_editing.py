@@ -14,11 +14,12 @@ from fairalloc.analysis.properties import check
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.linear_program import Round
-from fairalloc.models import Allocation
+from fairalloc.models import Allocation, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import residual, solve
 from fairalloc.solvers.lexicographic.faces import next_face
+from fairalloc.solvers.options import ACCURACY, allowed_user_error
 
 WANG = example("wang-fig2").instance
 
@@ -166,3 +167,22 @@ def test_an_edit_in_pyomo_reads_its_numbers_each_time():
     assert "one program" in solve(instance, mine).message
     factor["value"] = 2.0
     np.testing.assert_allclose(solve(instance, mine).tasks, [3, 3, 8, 8], rtol=SHARES)
+
+
+def test_rounds_fix_nobody_by_what_an_interior_point_method_leaves_of_zero():
+    """At the accuracy "low" prices of 1e-6 stopped users who rise by a sixth, and the answer was "optimal"."""
+    demands = [[2, 3, 2], [0, 0.25, 1], [3, 2, 0.5], [0, 1, 0], [0.5, 1, 0.5], [0, 0, 0.25]]
+    placement = [[1, 0, 1], [1, 0, 0], [1, 0, 1], [0, 0, 1], [1, 1, 1], [1, 0, 0]]
+    limits, weights = [0.7, None, None, 0.7, None, None], [5, 2, 1, 2, 2, 2]
+    capacities = [[10, 12, 12], [8, 12, 6], [8, 6, 12]]
+    instance = Instance(demands, capacities, eligible=np.array(placement, bool), max_tasks=limits, weights=weights)
+
+    def apart(model, _):
+        x = list(model.x.values())
+        model.apart = pyo.Constraint(expr=(x[6] + x[7] + x[8]) / 30 - x[9] / 48 <= 0.1)
+
+    mine = mechanism("drfh").edited("apart", pyomo=apart)
+    right = solve(instance, mine, "pyomo:highs").tasks
+    np.testing.assert_allclose(
+        solve(instance, mine, "pyomo:ipopt", accuracy="low").tasks, right, rtol=allowed_user_error(ACCURACY["low"])
+    )
