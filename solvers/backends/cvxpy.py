@@ -173,6 +173,7 @@ class CvxpySession(ModelSession):
             return bool(chain.invert(chain.solve_via_data(part, data, False, False, {}), inverse).status == "infeasible")
         return False
 
+    @np.errstate(all="ignore")  # the logarithm at the answer may be that of 0
     def own_conditions(self) -> None:
         fairness = [c.dual_value for c in self.model.constraints if c.label == "fairness"]
         self.fairness = fairness[0] if fairness and np.shape(fairness[0]) == (self.instance.N,) else None

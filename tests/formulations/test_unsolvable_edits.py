@@ -1,5 +1,7 @@
 """Edits that no solver can be right about: one sentence names the fault, and nothing is called optimal or infeasible."""
 
+import warnings
+
 import cvxpy as cp
 import pyomo.environ as pyo
 import pytest
@@ -131,3 +133,12 @@ def test_a_stationary_point_is_no_claim_where_it_exceeds_a_capacity(layer):
     assert found.residuals["feasibility"] > 1e-2
     assert found.termination == "inaccurate"
     assert "its answer is infeasible by" in found.message
+
+
+def test_a_logarithm_of_0_at_the_answer_writes_no_warning():
+    """CVXPY divides by zero where SCS leaves a user no task at all."""
+    instance = fa.Instance([[1, 0.25], [0.25, 1], [0.5, 0.5], [1, 1]], [[3, 3], [4, 1]], max_tasks=[3, 3, 4, 1])
+    mine = fa.mechanism("njc").edited("mine", **added(lambda x: x[3] <= 0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fa.solve(instance, mine, "cvxpy:scs").termination == "inaccurate"
