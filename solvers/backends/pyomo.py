@@ -208,6 +208,9 @@ class CasadiProgram:
     def solve(self) -> tuple[str, Mapping[Any, float]]:
         """From the values of the model's variables, which it replaces; returns the termination and the duals by constraint."""
         nl, info = self.nl, self.info
+        if np.greater([*nl.x_lb, *nl.g_lb], [*nl.x_ub, *nl.g_ub]).any():  # which CasADi refuses
+            self.stats = {"iter_count": 0}
+            return "infeasible", {}
         if np.equal(nl.g_lb, nl.g_ub).sum() > len(nl.x_lb):  # Ipopt refuses it, and CasADi prints a warning besides
             self.stats = {"iter_count": 0}
             return "error", {}

@@ -123,6 +123,13 @@ def test_an_edit_without_an_allocation_is_infeasible_and_says_so(name, layer):
     assert found.not_judged == "not judged: its method ended without an answer"
 
 
+@pytest.mark.parametrize("name", ["drfh", "nb", "alpha-pf-vds"])
+def test_bounds_that_contradict_each_other_are_infeasible(name):
+    """For nb the answer was an error of CasADi's function call."""
+    found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", pyomo=lambda m, _: m.x["u1", 0, "s1"].setub(-1.0)))
+    assert (found.termination, found.message) == ("infeasible", "no allocation satisfies the edit 'mine'")
+
+
 @pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
 def test_a_stationary_point_is_no_claim_where_it_exceeds_a_capacity(layer):
     given = {
