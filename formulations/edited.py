@@ -96,8 +96,8 @@ class Edited(Mechanism):
     def settled(self, instance: Instance) -> Mechanism:
         """With its kind read off the edited model, and whether it still goes by rounds.
 
-        The CVXPY problem is written once for an instance: solving again after a `cp.Parameter` has changed compiles nothing. An
-        edit in Pyomo alone is read each time.
+        The CVXPY problem is written once for an instance: solving again after a `cp.Parameter` has changed compiles nothing, and
+        other numbers of the edit are those of the first time. An edit in Pyomo alone is read each time.
         """
         if self.linear is not None:
             return self
