@@ -33,7 +33,7 @@ def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
     if names:
         why = "this constraint contradicts the model" if len(names) == 1 else "these constraints contradict each other"
         without = "it" if len(names) == 1 else "any one of them"
-        rest = "the model has a solution" if mechanism.convex else "no contradiction is proved"
+        rest = "the model has a solution" if mechanism.convex is not False else "no contradiction is proved"
         yield f"{said}; {why}: {', '.join(names)}; without {without} {rest}"
 
 
@@ -90,14 +90,14 @@ def _in_pyomo(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
 
     model, own = mechanism.write_pyomo(instance), mechanism.base.write_pyomo(instance)
     added = [c for c in model.component_data_objects(pyo.Constraint, active=True) if own.find_component(c) is None]
-    if not mechanism.convex:
+    if mechanism.convex is False:
         linear_part(model, instance)
         added = [c for c in added if c.active]
 
     def infeasible(some: list[Any]) -> bool:
         for row in added:
             (row.activate if any(row is other for other in some) else row.deactivate)()
-        return _is_infeasible(ipopt(model) if mechanism.convex and not mechanism.linear else highs(model))
+        return _is_infeasible(ipopt(model) if mechanism.convex is not False and not mechanism.linear else highs(model))
 
     for kept in _irreducible(added, infeasible):
         yield [c.name for c in kept]
