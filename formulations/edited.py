@@ -1,5 +1,6 @@
 """The model of another mechanism, edited: what `Mechanism.edited` returns."""
 
+import re
 from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,6 @@ class Edited(Mechanism):
     _written: Instance | None = None
     _problem: "cp.Problem | None" = None
     _rounds: "ParametricRound | None" = None
-    _goal: tuple[Any, Any] | None = None
 
     def __init__(self, base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> None:  # noqa: A002
         if not (isinstance(id, str) and id):
@@ -96,20 +96,33 @@ class Edited(Mechanism):
     def settled(self, instance: Instance) -> Mechanism:
         """With its kind read off the edited model, and whether it still goes by rounds.
 
-        The CVXPY problem is written once for an instance: solving again after a `cp.Parameter` has changed compiles nothing, and
-        other numbers of the edit are those of the first time. An edit in Pyomo alone is read each time.
+        The edit is read each time. Where its CVXPY problem is as before on this instance, up to values of `cp.Parameter`, the one
+        before stays, which is compiled.
         """
         if self.linear is not None:
             return self
         if not self.layers:
             raise FairallocError(f"the edit {self.id!r} is of no layer in which {self.base.id!r} is written")
-        known, goal = self._known, None if self._known is None else self._known[1]._goal
-        turned = known is not None and goal is not None and rises_with(*goal) != known[1].takes_rounds
-        if known is None or known[0] is not instance or turned or self.cvxpy_edit is None:
-            result = copy(self)
-            result._settle(self.canonical(self.domain(instance))[0])
+        known, result = self._known, copy(self)
+        result._settle(self.canonical(self.domain(instance))[0])
+        if known is None or known[0] is not instance or not result._is_written_as(known[1]):
             self._known = known = instance, result
         return known[1]
+
+    def _is_written_as(self, other: "Edited") -> bool:
+        """Whether the CVXPY problem is that of the other, up to values of parameters and names that CVXPY gives."""
+        mine, theirs = self._problem, other._problem
+        if mine is None or theirs is None or self.takes_rounds != other.takes_rounds:
+            return False
+        pairs = list(zip(mine.constants(), theirs.constants(), strict=False))
+        same = all(a.shape == b.shape for a, b in pairs) and all(abs(a.value - b.value).sum() == 0 for a, b in pairs)
+        return same and _text(mine) == _text(theirs) and self._own_parameters() == other._own_parameters()
+
+    def _own_parameters(self) -> set[Any]:
+        """The parameters in the CVXPY problem that are not of its rounds."""
+        assert self._problem is not None
+        rounds = set() if self._rounds is None else {self._rounds.active, self._rounds.level}
+        return set(self._problem.parameters()) - rounds
 
     def _settle(self, domain: Instance) -> None:
         self._written = domain
@@ -132,7 +145,6 @@ class Edited(Mechanism):
             model, lost = self._edited_rounds(self._rounds.problem, domain)
         kind = read_off(model)
         if kind["integer"] or not kind["convex"]:
-            self._goal = None
             return "the model has integers" if kind["integer"] else "the model is not proved to be convex"
         return lost
 
@@ -145,8 +157,7 @@ class Edited(Mechanism):
             return model, FAIRNESS
         if any(v is g for c in model.constraints if c is not fairness for v in c.variables()):
             return model, LEVELS
-        self._goal = model.objective, g  # whose parameters may change, so that it rises with g no more, or does again
-        return model, "" if rises_with(*self._goal) else LEVEL
+        return model, "" if rises_with(model.objective, g) else LEVEL
 
     def write_cvxpy(self, instance: Instance, round: "Round | None" = None) -> "cp.Problem":  # noqa: A002
         """The base's problem, edited; once it is settled always the same object, set to the round."""
@@ -210,6 +221,11 @@ class Edited(Mechanism):
     def values(self, allocation: Allocation) -> dict[str, float]:
         """Those of the base where its rounds are kept; else the model's objective is reported."""
         return self.base.values(allocation) if self.takes_rounds else {}
+
+
+def _text(problem: "cp.Problem") -> str:
+    """As CVXPY prints it, without the numbers in names that it gives to variables and parameters."""
+    return re.sub(r"\b(var|param)\d+", r"\1", str(problem))
 
 
 def _fairness(model: "pyo.ConcreteModel") -> dict[Any, Any]:

@@ -169,6 +169,31 @@ def test_an_edit_in_pyomo_reads_its_numbers_each_time():
     np.testing.assert_allclose(solve(instance, mine).tasks, [3, 3, 8, 8], rtol=SHARES)
 
 
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_an_edit_is_read_each_time(name):
+    """Numbers, constraints and parameters that an edit reads from outside: the first ones were kept, and the answer "optimal"."""
+    outside = {"most": 0.5, "same": False, "parameter": cp.Parameter(value=9.0)}
+
+    def capped(problem, _):
+        x = problem.var_dict["x"]
+        more = [x[0] == x[1]] * outside["same"]
+        return cp.Problem(
+            problem.objective, [*problem.constraints, x <= outside["most"], cp.sum(x) <= outside["parameter"], *more]
+        )
+
+    mine, instance = mechanism(name).edited("capped", cvxpy=capped), generators.generic(4, 2, 2, 1)
+    assert solve(instance, mine).x.max() == pytest.approx(0.5)
+    kept = mine.settled(instance)
+    assert mine.settled(instance) is kept, "what is compiled serves again"
+    outside["most"] = 0.25
+    assert solve(instance, mine).x.max() == pytest.approx(0.25)
+    outside["parameter"] = cp.Parameter(value=0.75)
+    assert solve(instance, mine).x.sum() == pytest.approx(0.75)
+    outside["same"] = True
+    x = solve(instance, mine).x
+    assert x[0] == pytest.approx(x[1])
+
+
 def test_rounds_fix_nobody_by_what_an_interior_point_method_leaves_of_zero():
     """At the accuracy "low" prices of 1e-6 stopped users who rise by a sixth, and the answer was "optimal"."""
     demands = [[2, 3, 2], [0, 0.25, 1], [3, 2, 0.5], [0, 1, 0], [0.5, 1, 0.5], [0, 0, 0.25]]
