@@ -84,6 +84,10 @@ class Edited(Mechanism):
         return self.base.parameters
 
     @property
+    def is_ours(self) -> bool:
+        return False
+
+    @property
     def knows_groups(self) -> bool:  # type: ignore[override]
         return self.base.knows_groups
 

@@ -61,7 +61,9 @@ class WithFloors(Edited):
         self.base.check_models(instance)
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
-        """Those of the mechanism, always the same object for an instance."""
+        """Those of the mechanism; of ours always the same object for an instance."""
+        if not self.base.is_ours:
+            return self.base.canonical(instance)
         return instance.once((self.base, "canonical"), lambda: self.base.canonical(instance))
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:

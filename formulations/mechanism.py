@@ -96,6 +96,12 @@ class Mechanism:
         return (getattr(type(self), f"write_{layer}"),) if isinstance(layer, str) and layer in self.layers else ()
 
     @property
+    def is_ours(self) -> bool:
+        """Whether nothing of it was written outside this package."""
+        places = type(self), *self.functions, getattr(self, "share", type(self))
+        return {str(getattr(place, "__module__", None)).partition(".")[0] for place in places} == {"fairalloc"}
+
+    @property
     def has_residual(self) -> bool:
         """Whether it says itself how far an allocation is from its definition."""
         return type(self).residual is not Mechanism.residual

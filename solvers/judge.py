@@ -243,8 +243,8 @@ def right_tasks(mechanism: Mechanism, home: Instance, limits: Limits) -> RightTa
 
 
 def _right_answer(mechanism: Mechanism, home: Instance, limits: Limits) -> Rationals | None:
-    """(A,) the tasks on arcs of the answer in rationals, computed once an instance; None as for `right_tasks`."""
-    memo, key = home.memo, (mechanism, "right answer")
+    """(A,) the tasks on arcs of the answer in rationals, of ours computed once an instance; None as for `right_tasks`."""
+    memo, key = home.memo if without_floors(mechanism).is_ours else {}, (mechanism, "right answer")
     if limits.judging.exact_arcs < home.A or limits.late or _EXACT.missing():
         return None
     if key not in memo:

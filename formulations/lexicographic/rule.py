@@ -13,7 +13,6 @@ prices, one layer for each round, is a proof that needs no solver.
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -78,7 +77,7 @@ class Leximin(Mechanism):
             name = f"write_{layer}"
             writer = next(c for c in type(self).__mro__ if name in vars(c))
             if not writer.__module__.startswith("fairalloc."):
-                part = instance.once((self, name), partial(self._other_part, instance, layer))
+                part = self._other_part(instance, layer)
                 if part:
                     what = f"the model of {self.id!r} in {layer} is not that of its share: {part!r} differs"
                     raise NotApplicable(f"{what}, but the share decides: change it too, or name a method of {layer}")
@@ -98,8 +97,16 @@ class Leximin(Mechanism):
         return result
 
     def rate(self, instance: Instance) -> Floats:
-        """(N,) sigma_n / phi_n: the weighted share of one task; NotApplicable for shares that are not N positive numbers."""
-        return instance.once((self, "rate"), lambda: self._rate(instance))
+        """(N,) sigma_n / phi_n: the weighted share of one task; NotApplicable for shares that are not N positive numbers.
+
+        Shares of one's own are asked each time: they may read other numbers than before.
+        """
+        rate: Floats | None = instance.memo.get((self, "rate"))
+        if rate is None:
+            rate = self._rate(instance)
+            if self.is_ours:
+                instance.memo[self, "rate"] = rate
+        return rate
 
     def _rate(self, instance: Instance) -> Floats:
         share = floats(self.share(instance), f"the share of {self.id!r}")

@@ -23,9 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairalloc.formulations import Mechanism
-from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.h_drf import HierarchicalDrf
-from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility
@@ -75,9 +73,10 @@ class Request:
 
 def is_ours(item: Mechanism | Method) -> bool:
     """Whether nothing of it was written outside this package."""
-    functions = (item.share,) if isinstance(item, Leximin) else getattr(item, "functions", ())
-    places = {str(getattr(place, "__module__", None)).partition(".")[0] for place in (type(item), *functions)}
-    return not isinstance(item, Edited) and places == {"fairalloc"}
+    if isinstance(item, Mechanism):
+        return item.is_ours
+    places = type(item), *getattr(item, "functions", ())
+    return {str(getattr(place, "__module__", None)).partition(".")[0] for place in places} == {"fairalloc"}
 
 
 def _isolates_call(request: Request) -> bool:

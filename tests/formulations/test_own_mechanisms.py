@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -19,6 +20,7 @@ from fairalloc.formulations.common.kkt_residual import optimality_of_cvxpy
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
+from fairalloc.models.shares import global_dominant_share
 
 KHAMSE = example("khamse-fig1").instance  # drfh needs two rounds here
 
@@ -573,3 +575,22 @@ def test_names_of_prices_may_be_those_of_something_else():
 def test_shares_of_ones_own_are_positive_numbers(share, words):
     with pytest.raises(fa.FairallocError, match=f"the share of 'mine' {words}"):
         fa.solve(KHAMSE, fa.Leximin("mine", lambda _: share))
+
+
+@pytest.mark.parametrize("floors", [None, [0.2, 0, 0, 0]])
+def test_a_share_is_asked_each_time(floors):
+    """What it read from outside the first time stayed with the instance: the answer to other numbers was "optimal" as it was."""
+    weight = {"first": 1.0}
+    instance = generators.generic(4, 2, 2, 1).replace(min_tasks=floors)
+
+    def share(one):
+        return global_dominant_share(one) / np.array([weight["first"], *[1.0] * (one.N - 1)])
+
+    mine = fa.Leximin("mine", share, exact_share=lambda one: tuple(Fraction(float(s)) for s in share(one)))
+    before = fa.solve(instance, mine).tasks
+    weight["first"] = 2.0
+    for method in (None, "highs:leximin", "exact"):
+        after = fa.solve(instance, mine, None if floors else method)
+        assert after.tasks[0] > 1.1 * before[0]
+        assert fa.check(after, mine).holds
+    np.testing.assert_allclose(fa.solve_many([instance, generators.generic(4, 2, 2, 2)], mine)[0].tasks, after.tasks, rtol=SHARES)
