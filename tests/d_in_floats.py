@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import partial
 from itertools import combinations, pairwise, product
 from math import log
 from typing import Any
@@ -17,6 +18,7 @@ from fairalloc.formulations.njc import Requests
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d import complaints, regions, trajectories
 from fairalloc.theorems.papers.d import trials as of_d
@@ -79,7 +81,7 @@ def with_equations(name: str) -> Callable[[Case], Verdict]:
 
     def second(case: Case) -> Verdict:
         with ExitStack() as stack:
-            for module in (complaints, regions, trajectories, of_d):
+            for module in (complaints, regions, of_d):
                 stack.enter_context(patch.object(module, "all_fair", by_equations))
             stack.enter_context(patch.object(regions, "domain_vertices", domain_vertices))
             return trials[name].confirm(case)
@@ -97,6 +99,65 @@ def found_by_linear_programs(case: Case) -> Verdict:
         if best is None or (best.value <= 1 + TOLERANCE) != dominated:
             return _decided(1.0, f"the load of resource {j + 1}")
     return _decided(-1.0, "the linear programs find what is dominated")
+
+
+def removal_order(case: Case) -> Verdict:
+    """What is left of the resources when a linear program removes the dominated ones, from the first on or from the last on."""
+    d, left = data(case), []
+    r, units = d.matrix().T, np.eye(len(d.parts))
+    for order in (range(d.R), range(d.R - 1, -1, -1)):
+        kept = [*range(d.R)]
+        for j in order:
+            rows = np.vstack([r[[k for k in kept if k != j]], units])
+            best = maximum(r[j], rows, np.ones(len(rows)), False)
+            kept = [k for k in kept if k != j] if best is not None and best.value <= 1 + TOLERANCE else kept
+        left.append(kept)
+    return _decided(1.0 if left[0] != left[1] else -1.0, f"resources {left[0]} or {left[1]} remain")
+
+
+def renormalised_requests(case: Case) -> Verdict:
+    """The largest request of what a user with less than its entitlement of everything leaves."""
+    d = data(case)
+    r, e = d.matrix(), floats(d.entitlement)
+    found = [(np.delete(r, i, axis=0) / (1 - r[i])).max() for i in np.flatnonzero((r < e[:, None]).all(axis=1))]
+    return _decided(max(found, default=0.0) - 1, "a renormalised request")
+
+
+def simplex(case: Case) -> Verdict:
+    """The region of N users has N + 1 vertices, counted among solutions of equations."""
+    d = data(case)
+    return _decided(len(domain_vertices(d)) - len(d.parts) - 1, "the vertices")
+
+
+def falling_slopes(case: Case) -> Verdict:
+    """With two users all slopes are < 0, between vertices that are solutions of equations."""
+    with patch.object(regions, "domain_vertices", domain_vertices):
+        return _decided(1.0 if max(regions._slopes(data(case))) >= 0 else -1.0, "the slopes")
+
+
+def vanishing_numerators(case: Case) -> Verdict:
+    """At the only solution of the equations, where there is one, x_i r_ij = e_i for every full resource j."""
+    d = data(case)
+    (x, *more), r = map(floats, by_equations(d)), d.matrix()
+    if more or not (full := x @ r >= 1 - TOLERANCE).any():
+        raise NotApplicable("the claim is tried where the only NJC allocation has a bottleneck")
+    return _decided(np.abs(x[:, None] * r - floats(d.entitlement)[:, None])[:, full].max(), "the numerators")
+
+
+def utilisation(case: Case, sign: int) -> Verdict:
+    """NJC uses at most as much as DRF on the average of the resources, or for sign = -1 at least; at solutions of equations."""
+    d = data(case)
+    drf = floats(complaints.fractions(d, solve(case.instance, "drf")))
+    return _decided(min(sign * (floats(x) - drf) @ d.matrix().mean(axis=1) for x in by_equations(d)), "the utilisation")
+
+
+def harm(case: Case) -> Verdict:
+    """No misreport makes the best allocation worse for the user than the worst one was; at solutions of equations."""
+    assert case.misreport is not None
+    (n,) = case.misreport.users
+    d, reported = data(case), data(Case(case.reported))
+    after = [complaints.useful_part(d.parts[n], reported.parts[n], x[n]) for x in by_equations(reported)]
+    return _decided(min(x[n] for x in by_equations(d)) - max(after), "the user loses")
 
 
 def rests_where_fair_in_floats(case: Case) -> Verdict:
@@ -363,6 +424,14 @@ FLOATS: dict[str, Callable[[Case], Verdict]] = {
     "D.S5.3.limit": limit_of_curves,
     "D.S5.3.point": point_by_newton,
     "D.S5.1.linear-program": found_by_linear_programs,
+    "D.L3.step": vanishing_numerators,
+    "D.S5.1.order": removal_order,
+    "D.S5.1.renormalised": renormalised_requests,
+    "D.S5.2.simplex": simplex,
+    "D.S5.3.slopes": falling_slopes,
+    "D.S4.utilisation-higher": partial(utilisation, sign=1),
+    "D.S4.utilisation-lower": partial(utilisation, sign=-1),
+    "D.S4.strategyproof.harm": harm,
     "D.L4": trajectories.on_trajectories(trajectories.exists, by_newton).trial,
     "D.L2": trajectories.on_trajectories(trajectories.ends_at_the_boundary, by_newton).trial,
     "D.L2.true": trajectories.on_trajectories(trajectories.tends_to_the_market, by_newton).trial,

@@ -681,11 +681,7 @@ SECOND = {
     "K.Fn8.true": penalty_in_floats(printed=False),
     "K.E111": descent_by_price,
     "K.E104": price_by_104_in_floats,
-}
-"""Of what one exact route, or the check of a script, tries and confirms, by statement."""
-
-EXACT = {
     "K.E48": stay_complementary,
     "K.Fn8": penalty_in_floats(printed=True),
 }
-"""Of exact trials, of which a script confirms the violations that its check is about."""
+"""Of what one exact route, or the check of a script, tries and confirms, by statement."""

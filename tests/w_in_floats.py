@@ -14,6 +14,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import holdings_of
 
 WAYS = 4096
 """Ways to give servers to users that are counted one by one."""
@@ -161,6 +162,13 @@ def best_fit_no_better(case: Case, sign: int = 1) -> Verdict:
     return Verdict("best-fit", margin <= TIED, margin, words, "floating point")
 
 
+def low_utilisation(case: Case) -> Verdict:
+    """DRF on each server uses some resource at least two fifths as much as DRFH, by the fast methods."""
+    used, could = (holdings_of(solve(case.reported, name)).used.sum(axis=0) for name in ("drf-per-server", "drfh"))
+    margin = 0.4 - float((used / could)[could > 0].max())
+    return Verdict("utilisation", not margin > TIED, margin, "no resource is used two fifths as much", "floating point")
+
+
 SECOND = {
     "W.L1": lemma_1,
     "W.E2": share_of_the_dominant_resource,
@@ -170,6 +178,7 @@ SECOND = {
     "W.S4.5.mean": drawn,
     "W.S5.2.better": best_fit_no_better,
     "W.S5.2.worse": partial(best_fit_no_better, sign=-1),
+    "W.S3.4.low": low_utilisation,
     "W.L1.step": tasks_of_share,
     "W.E6.printed": partial(programs, over_servers=False),
 }

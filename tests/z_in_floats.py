@@ -24,6 +24,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
+from fairalloc.theorems.checkers.trials import holdings_of, most_of
 from fairalloc.theorems.papers.z import trials as of_z
 from fairalloc.theorems.papers.z import utilities
 from fairalloc.theorems.papers.z.trials import trials
@@ -299,6 +300,46 @@ def few_newton_steps(case: Case) -> Verdict:
     return Verdict("polynomial-time", holds, steps - of_z.STEPS, f"{steps} Newton steps", "a barrier method")
 
 
+# ---- LMMF by its iterations, and misreports with what is left ------------------------------------------------------------
+
+
+def as_printed(case: Case) -> Verdict:
+    """III-A to the letter: round t places users who cannot have more without loss of users placed in rounds before t."""
+    h, size = holdings_of(solve(case.reported, "lmmf")), case.reported.N
+    levels: list[Any] = [None] * size
+    for t in range(size):
+        level = min(u for u, known in zip(h.tasks, levels, strict=True) if known is None)
+        protected = np.array([known if known is not None else level if t == 0 else 0.0 for known in levels])
+        placed = [n for n in range(size) if levels[n] is None and most_of(h, n, protected) - level / h.alone[n] <= 1e-7]
+        if not placed:
+            return decided(1.0, f"round {t + 1} places nobody, at {level} tasks")
+        for n in placed:
+            levels[n] = level
+        if None not in levels:
+            break
+    return decided(max(abs(a - b) / g for a, b, g in zip(levels, h.tasks, h.alone, strict=True)), "it ends elsewhere")
+
+
+def inside_one_allocation(case: Case) -> Verdict:
+    """The test of iteration 1 inside the case's point Y: who gains nothing from what Y leaves is placed for good."""
+    h, at = holdings_of(solve(case.reported, "lmmf")), Points(case)
+    (held, _), least = at.held, min(h.tasks)
+    if np.abs(at.of(held) - least).max() > SAME * at.alone.min():
+        raise NotApplicable("the point is not an allocation of iteration 1")
+    left = np.maximum(at.pool - held.sum(axis=0), 0)
+    stuck = at.of(held + left) - least <= SAME * at.alone
+    return decided(((h.tasks - least) / at.alone)[stuck].max(initial=-1.0), "somebody is placed too low")
+
+
+def misreporting_with_leftovers(case: Case) -> Verdict:
+    """A misreport where the user can also use what is unused after it."""
+    assert case.misreport is not None
+    h, reported = (holdings_of(solve(one, "lmmf")) for one in (case.instance, case.reported))
+    bundles = reported.bundles + np.maximum(reported.pools - reported.bundles.sum(axis=0), 0)
+    gains = [(h.utilities(n, bundles[n : n + 1])[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
+    return decided(min(gains), "a misreporting user runs more with its bundle and the unused resources")
+
+
 SECOND = {
     "Z.C1": mixture_fits,
     "Z.L1": concave,
@@ -313,5 +354,8 @@ SECOND = {
     "Z.P2": few_newton_steps,
     "Z.V.NB.CE": few_newton_steps,
     "Z.VI.results.LMMF": least_utility_is_attained,
+    "Z.P3": as_printed,
+    "Z.III.procedure.inside": inside_one_allocation,
+    "Z.T1.leftovers": misreporting_with_leftovers,
 }
 """Of what one exact route, or the check of a script, tries and confirms, by statement."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairalloc.analysis.verdict import Verdict, undecided
+from fairalloc.models.errors import FairallocError
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import yes_or_no
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 METHOD = "rational arithmetic: the assertions of its script"
 
-REFUSED = (AssertionError, StopIteration, ZeroDivisionError)
-"""What a check raises where its data violate nothing, and the making of data where there are none such."""
+REFUSED = (AssertionError, StopIteration, ValueError, ZeroDivisionError)
+"""What a check raises where its data violate nothing or are of another size, and the making of data where there are none such."""
 
 SHORT = 12
 """Characters of a fraction that a sentence has in full."""
@@ -44,6 +45,8 @@ def checked(name: str, margin: Callable[[Mapping[str, Any]], Any] = lambda _: 1)
         claim = argument.check.partition(".")[2].replace("_", " ")
         try:
             found = argument.found(argument.made(case))
+        except FairallocError:  # the claim is not about the case
+            raise
         except REFUSED:
             return Verdict(claim, True, -1.0, "the script of this statement shows no violation", METHOD)
         return Verdict(
@@ -60,15 +63,9 @@ def _rounded(fraction: re.Match[str]) -> str:
 def seen_by_script(judge: Callable[[Case], Verdict], name: str) -> Callable[[Case], Verdict]:
     """The confirmation of a statement by its judge, whose violations count where the script of the statement sees them too."""
 
-    def seen(case: Case) -> bool:
-        try:
-            return checked(name)(case).holds is False
-        except ValueError:  # the script is about cases of another size or kind
-            return False
-
     def confirm(case: Case) -> Verdict:
         verdict = judge(case)
-        if verdict.holds is not False or seen(case):
+        if verdict.holds is not False or checked(name)(case).holds is False:
             return verdict
         return replace(verdict, holds=None, sentence=f"not decided: {verdict.sentence}, which its script does not see")
 

@@ -277,17 +277,13 @@ def _serial(d: Requests, count: int) -> Rationals:
     return tuple(x)
 
 
-def misreporting(best: bool, case: Case, d: Requests) -> Found:
-    """No misreport makes the worst allocation better for the user than the best one was (D 4).
-
-    Or, with `best`, no misreport makes the best one worse for it than the worst one was, which D 4 denies.
-    """
+def misreporting(case: Case, d: Requests) -> Found:
+    """No misreport makes the worst allocation better for the user than the best one was (D 4)."""
     (n,) = misreport_of(case).users
     reported = requests(NoJustifiedComplaints().domain(case.reported))
     before, after = [x[n] for x in all_fair(d)], [useful_part(d.parts[n], reported.parts[n], x[n]) for x in all_fair(reported)]
-    gap = min(before) - max(after) if best else min(after) - max(before)
     words = f"{min(before)} to {max(before)} of its request by the truth and {min(after)} to {max(after)} by misreporting"
-    return Found(gap, f"user {n + 1} gets {words}")
+    return Found(min(after) - max(before), f"user {n + 1} gets {words}")
 
 
 def scaled_request(case: Case, d: Requests) -> Found:
@@ -337,21 +333,9 @@ def same_as_drf(asked: bool, d: Requests, found: list[Rationals], drf: Sequence[
 
 def drf_meets_a_bottleneck(d: Requests, _: list[Rationals], drf: Sequence[Any]) -> Found:
     """Under DRF everybody has all it asks for or uses a full resource (D 4)."""
-    left = [1 - load for load in _used(d, drf)]
+    left = [1 - sum(v * part.get(j, ZERO) for v, part in zip(drf, d.parts, strict=True)) for j in range(d.R)]
     gap, i = max((min([1 - v, *(left[j] for j in part)]), i) for i, v, part, _ in users(d, drf))
     return Found(gap, f"under DRF x = {brackets(drf)}, and user {i + 1} uses no full resource")
-
-
-def utilisation(sign: int, d: Requests, found: list[Rationals], drf: Sequence[Any]) -> Found:
-    """NJC uses at most as much as DRF, on the average of the resources, or for sign = -1 at least; D 4 denies both."""
-    ours, x = min((sign * sum(_used(d, x)) / d.R, x) for x in found)
-    other = sum(_used(d, drf)) / d.R
-    words = f"NJC uses at {'least' if sign > 0 else 'most'} {sign * ours}, by x = {brackets(x)}, and DRF {other}"
-    return Found(ours - sign * other, words)
-
-
-def _used(d: Requests, x: Sequence[Any]) -> list[Any]:
-    return [sum(v * part[j] for v, part in zip(x, d.parts, strict=True) if j in part) for j in range(d.R)]
 
 
 def incremental(case: Case, answer: Answer) -> Verdict:

@@ -77,12 +77,6 @@ def room_for_entitlements(_: Case, d: Requests) -> Found:
     return Found(gap, f"user {i + 1} leaves less of a resource than somebody's entitlement")
 
 
-def renormalised_requests(_: Case, d: Requests) -> Found:
-    """The problem without such a user fulfils the hypotheses of Theorem 1, r_ij <= 1."""
-    largest, i = max((max(r for part in reduced(d, i).parts for r in part.values()), i) for i in _below_entitlement(d))
-    return Found(largest - 1, f"without user {i + 1}, who asks for little, a renormalised request is {largest}")
-
-
 def entitlements_left(_: Case, d: Requests) -> Found:
     """The others are entitled to something, so that their entitlements can be multiplied until they sum to 1."""
     left, i = min((sum(d.entitlement, ZERO) - d.entitlement[i], i) for i in _below_entitlement(d))
@@ -102,38 +96,22 @@ def _below_entitlement(d: Requests) -> list[int]:
     return found
 
 
-def _remaining(d: Requests) -> list[dict[int, tuple[Fraction, ...]]]:
-    """The inequalities that are not dominated, by resource, for removals in two orders; those of dummies stay."""
+def _remaining(d: Requests) -> list[set[tuple[Fraction, ...]]]:
+    """The inequalities that are not dominated, for removals in two orders; those of dummies stay."""
     systems = []
     for order in (range(d.R), range(d.R - 1, -1, -1)):
         kept = d
         for j in order:
             kept = without(kept, j) if any(j in part for part in kept.parts) and _dominated(kept, j) else kept
         left = {j for part in kept.parts for j in part}
-        systems.append({j: tuple(part.get(j, ZERO) for part in d.parts) for j in sorted(left)})
+        systems.append({tuple(part.get(j, ZERO) for part in d.parts) for j in left})
     return systems
 
 
-def removal_order(named: bool, _: Case, d: Requests) -> Found:
-    """Whatever the order of removal, the same inequalities remain, or, `named`, of the same resources, which D 5.1 denies."""
-    one, other = ([j + 1 for j in system] if named else {*system.values()} for system in _remaining(d))
-    return Found(
-        1 if one != other else -1,
-        f"resources {one} or {other} remain" if named else "the inequalities that remain are not the same",
-    )
-
-
-def simplex(_: Case, d: Requests) -> Found:
-    """D is a simplex, the hull of N + 1 points (D prints N, of which the hull has no interior)."""
-    count = len(domain_vertices(d))
-    return Found(count - (len(d.parts) + 1), f"the feasible region for {len(d.parts)} user(s) has {count} vertices")
-
-
-def falling_slopes(_: Case, d: Requests) -> Found:
-    """With two users all slopes of the boundary of D are < 0 (D 5.3)."""
-    slopes = _slopes(d)
-    largest = max(slopes)
-    return Found((largest or 1) if largest >= 0 else -1, f"the slopes are {brackets(slopes)}")
+def removal_order(_: Case, d: Requests) -> Found:
+    """Whatever the order of removal, the same inequalities remain."""
+    one, other = _remaining(d)
+    return Found(1 if one != other else -1, "the inequalities that remain are not the same")
 
 
 def steeper_slopes(_: Case, d: Requests) -> Found:

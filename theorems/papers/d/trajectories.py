@@ -29,15 +29,12 @@ from fairalloc.theorems.checkers.trials import Routes, once, only_where
 from fairalloc.theorems.papers.d.complaints import (
     ZERO,
     Found,
-    all_fair,
     brackets,
     complaint,
     data,
     fractions,
-    full,
     of_data,
     point_of_case,
-    users,
     with_dummies,
 )
 
@@ -250,16 +247,6 @@ def market_is_fair(case: Case) -> Verdict:
 
 def _verdict(margin: float, words: str, how: str) -> Verdict:
     return Verdict("njc", bool(margin <= 0), margin, words if not margin <= 0 else "not " + words, how)
-
-
-def vanishing_numerators(_: Case, d: Requests) -> Found:
-    """At the limit x_i r_ij = e_i for every bottleneck j, as the proof of D Lemma 3 says."""
-    x, *more = all_fair(d)
-    gaps = [(abs(v * part.get(j, ZERO) - e), i + 1, j + 1) for j in full(d, x) for i, v, part, e in users(d, x)]
-    only_where(gaps and not more, "the claim is tried where the only NJC allocation must be the limit and has a bottleneck")
-    gap, i, j = max(gaps)
-    words = f"the limit is x = {brackets(x)}, and the numerator for user {i} and its full resource {j} tends to {gap}, not 0"
-    return Found(gap, words)
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:

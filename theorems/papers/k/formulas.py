@@ -81,24 +81,22 @@ def omega(case: Case) -> Verdict:
     return _alike(zip(printed, right, strict=True), "(106)")
 
 
-def penalty(printed: bool, case: Case) -> Verdict:
-    """The derivative of what is added to (12) is -sum_r lambda_ir d_nr with (57), by quotients in rationals.
-
-    `printed` = what is added is e^2 / (2 epsilon^2), as in footnote 8; else it is -([e]^+)^2 / (2 epsilon^2).
-    """
+def penalty(case: Case) -> Verdict:
+    """The derivative of -([e]^+)^2 / (2 epsilon^2) is -sum_r lambda_ir d_nr with (57), by quotients in rationals."""
     arcs, x, h = exact_arcs(case.instance), list(case.points[0]), F(1, 2**200)
     excess = [load - 1 + EPSILON for load in arcs.loads(x)]
     worst = F(0)
     for load in arcs.load:
-        ends = [sum((_added(excess[row] + s * h * part, printed) for row, part in load), F(0)) for s in (1, -1)]
+        ends = [sum((_added(excess[row] + s * h * part) for row, part in load), F(0)) for s in (1, -1)]
         direction = -sum((max(excess[row], F(0)) / EPSILON**2 * part for row, part in load), F(0))
         worst = max(worst, abs((ends[0] - ends[1]) / (2 * h) - direction) / max(part for _, part in load))
     words = f"the derivative of what is added differs from that of (55) by {float(worst):.3g}"
     return Verdict("formula", worst < F(1, 2**100), float(worst), words, "quotients in rationals")
 
 
-def _added(excess: Any, printed: bool) -> Any:
-    return excess**2 / (2 * EPSILON**2) if printed else -(max(excess, 0 * excess) ** 2) / (2 * EPSILON**2)
+def _added(excess: F) -> F:
+    """What is meant to be added to (12)."""
+    return -(max(excess, F(0)) ** 2) / (2 * EPSILON**2)
 
 
 def approximate_prices(case: Case) -> Verdict:

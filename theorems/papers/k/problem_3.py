@@ -248,13 +248,6 @@ def projection_descends(case: Case) -> Verdict:
     return _verdict("descent", left.sign() >= 0, f"the slope along v_x is {float(left):.3g} less than -|v_x|^2")
 
 
-def stay_complementary(case: Case) -> Verdict:
-    """(40) after a small step (47)-(50), to the letter: the price of a resource with room stays 0."""
-    point = ExactMeritPoint.of(case)
-    rising = [row for row in _moving(point) if row not in point.full]
-    return _verdict("feasibility", not rising, f"{_named(case, rising)} has room, and its price 0 rises, whatever the step")
-
-
 def zero_direction(case: Case) -> Verdict:
     """K Lemma 4 under Assumption 1: something moves, the prices of full resources among it, or the gradient by x is 0."""
     point, by_x = ExactMeritPoint.of(case), ExactMeritPoint.of(case).by_x()
@@ -274,12 +267,6 @@ def _moving(point: ExactMeritPoint) -> dict[int, Surd]:
         v = slope * Fraction(-1) + (beta if slope.sign() * beta.sign() <= 0 else Surd())
         found |= {row: slope} if (v.sign() if row in point.price else v.sign() > 0) else {}
     return found
-
-
-def _named(case: Case, rows: Sequence[int]) -> str:
-    """The first of these resources; "no resource" where there is none."""
-    i, r = divmod(rows[0], case.instance.R) if rows else (0, 0)
-    return f"{case.instance.resources[r]!r} at {case.instance.servers[i]!r}" if rows else "no resource"
 
 
 def alphas(case: Case) -> list[Any]:

@@ -12,7 +12,6 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
 from fairalloc.models.instance import Instance
-from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import (
     Answer,
@@ -213,16 +212,6 @@ P2 = Case(Instance([[1], [1]], [[1]]), points=((F(1, 4), F(3, 4)),))
 """The shares of both users of one server before user 2 gives up epsilon (W 4.3)."""
 
 
-def _wasteful(case: Case, answer: Answer) -> Verdict:
-    """Some resource is used at least two fifths as much as under DRFH."""
-    h = holdings_of(answer(case.reported))
-    fair = certified(case.reported, "drfh") if h.exact else holdings_of(solve(case.reported, "drfh"))
-    used, could = h.used.sum(axis=0), fair.used.sum(axis=0)
-    most = max(u / c for u, c in zip(used, could, strict=True) if c > 0)
-    margin = h.array(["2/5"])[0] - most if h.exact else 0.4 - most
-    return verdict_of(h, "utilisation", margin, f"no resource is used more than {float(most):.6g} times as much as under DRFH")
-
-
 def _parts_by_weight(case: Case, answer: Answer) -> Verdict:
     """W Proposition 5 for weights: the division of its proof, into w_n / sum w of every resource, gives nobody more tasks."""
     h = holdings_of(answer(case.reported))
@@ -329,7 +318,6 @@ trials: dict[str, Routes] = {
         partial(_normalised, printed=("c_1 1/7 6/7", "c_2 6/7 1/7", "D_1 1/70 1/14", "d_1 1/5 1", "D_2 1/14 1/70", "d_2 1 1/5"))
     ),
     "W.Fig3": printed_numbers(_fig3),
-    "W.S3.4.low": about_mechanism("drf-per-server", _wasteful),
     "W.L1": once(_lemma1),
     "W.E2": once(_share_2),
     "W.E6": once(_programs),

@@ -1,6 +1,6 @@
 """How the claims of Z (LMMF and NB) in statements.toml are tried and confirmed, by their ids; printed examples by assertions.
 
-First LMMF by its iterations as printed (III-A), how many steps NB takes (Proposition 2), and its market (Proposition 5).
+First the linear programs of LMMF (III-A), how many steps NB takes (Proposition 2), and its market (Proposition 5).
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,6 @@ from fairalloc.analysis.linear import maximum
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.verdict import Verdict, undecided
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
@@ -35,43 +34,13 @@ from fairalloc.theorems.checkers.trials import (
     holdings_of,
     is_nash_bargain,
     leximin,
-    most_of,
     once,
     only_where,
     property_judge,
     verdict_of,
 )
 from fairalloc.theorems.papers.z import utilities
-from fairalloc.theorems.papers.z.utilities import bundles_of, of_two_points, pivots_of, step_of_theorem_1, utilities_of
-
-
-def as_printed(case: Case, answer: Answer) -> Verdict:
-    """III-A to the letter: round t places users who cannot have more without loss of users placed in rounds before t.
-
-    Round 1 protects everybody. A round that places nobody is repeated unchanged without end: a violation of "terminates".
-    """
-    h = holdings_of(answer(case.reported))
-    size, same = h.instance.N, 0 if h.exact else 1e-7
-    levels: list[Any] = [None] * size
-    for t in range(size):
-        level = _next_level(h, levels)
-        now = h.array([level if known is None else known for known in levels])
-        protected = now if t == 0 else h.array([0 if known is None else known for known in levels])
-        placed = [n for n in range(size) if levels[n] is None and most_of(h, n, protected) - level / h.alone[n] <= same]
-        if not placed:
-            return verdict_of(h, "terminates", 1, f"round {t + 1} places nobody, at {level} tasks")
-        for n in placed:
-            levels[n] = level
-        if None not in levels:
-            break
-    far = max(abs(a - b) / g for a, b, g in zip(levels, h.tasks, h.alone, strict=True))
-    words = f"it ends with {[str(v) for v in levels]} tasks instead of {[str(v) for v in h.tasks]}"
-    return verdict_of(h, "terminates", far, words)
-
-
-def _next_level(h: Holdings, levels: Sequence[Any]) -> Any:
-    """The largest equal utility of the users without a level: the least utility of these users in the leximin answer."""
-    return min(u for u, known in zip(h.tasks, levels, strict=True) if known is None)
+from fairalloc.theorems.papers.z.utilities import of_two_points, pivots_of, step_of_theorem_1
 
 
 def linear_programs(case: Case, answer: Answer) -> Verdict:
@@ -84,7 +53,7 @@ def linear_programs(case: Case, answer: Answer) -> Verdict:
     levels: list[Any] = [None] * size
     far = []
     while None in levels:
-        level = _next_level(h, levels)
+        level = min(u for u, known in zip(h.tasks, levels, strict=True) if known is None)
         best, bundles = _iteration(h, levels)
         far.append(abs(best - level) / h.alone.min())
         for n in range(size):
@@ -115,24 +84,6 @@ def _iteration(h: Holdings, levels: Sequence[Any]) -> tuple[Any, Any]:
     for n, x, row in zip(h.instance.arcs.user.tolist(), found.z, h.demand, strict=False):
         bundles[n, 0] = bundles[n, 0] + x * row
     return found.value, bundles
-
-
-def inside_one_allocation(case: Case, answer: Answer) -> Verdict:
-    """The test of iteration 1 inside the case's point Y: who gains nothing from what Y leaves is placed for good."""
-    h = holdings_of(answer(case.reported))
-    own, (bundles,) = bundles_of(case, h.exact)
-    u, least, same = utilities_of(own, bundles), min(h.tasks), 0 if h.exact else 1e-9
-    if any(abs(v - least) > same * g for v, g in zip(u, h.alone, strict=True)):
-        raise NotApplicable("the point is not an allocation of iteration 1")
-    left = np.maximum(h.pools - bundles.sum(axis=0), 0)
-    more = [h.utilities(n, bundles[n : n + 1] + left)[0] for n in range(h.instance.N)]
-    placed = [n for n, v in enumerate(more) if v - least <= same * h.alone[n]]
-    gaps = [((h.tasks[n] - least) / h.alone[n], n) for n in placed]
-    if not gaps:
-        return verdict_of(h, "leximin", -1, "nobody is placed in iteration 1")
-    gap, n = max(gaps)
-    words = f"user {h.instance.users[n]!r} is placed at {least} tasks, and is lexicographically max-min fair with {h.tasks[n]}"
-    return verdict_of(h, "leximin", gap, words)
 
 
 STEPS = 100
@@ -264,12 +215,10 @@ trials: dict[str, Routes] = {
     "Z.MMF.pareto": Routes(utilities.wasteful_mmf, seen_by_script(utilities.wasteful_mmf, "Z.MMF.pareto")),
     "Z.Fig1": once(checked("Z.Fig1", lambda found: found["value"] - found["printed"] - F(1, 20))),
     "Z.III.lp": about_mechanism("lmmf", linear_programs),
-    "Z.III.procedure.inside": about_mechanism("lmmf", inside_one_allocation),
     **dict.fromkeys(("Z.P1", "Z.V.LMMF.CE"), few_rounds("lmmf")),
     **dict.fromkeys(("Z.P2", "Z.V.NB.CE"), once(few_steps)),
     "Z.Cor1": about_mechanism("lmmf", partial(utilities.corollary_1, False)),
     "Z.Cor1.all": about_mechanism("lmmf", partial(utilities.corollary_1, True)),
-    "Z.P3": about_mechanism("lmmf", as_printed),
     "Z.P5.CEEI": once(bought_in_a_market),
     "Z.R.split": about_mechanism("nb", splits),
     "Z.P7.numbers": once(checked("Z.P7.numbers", lambda found: found["worth"] - F("0.835"))),
@@ -299,7 +248,6 @@ trials: dict[str, Routes] = {
         lambda at: {*at.pivots[1]} <= {*utilities.pivots_of(*at.by_report)} and at.refutes_second(),
     ),
     "Z.T2.zero": about_mechanism("lmmf", utilities.nothing_of_a_richer_bundle),
-    "Z.T1.leftovers": about_mechanism("lmmf", utilities.misreporting_with_leftovers),
     "Z.T2.leftovers": about_mechanism("lmmf", partial(utilities.envy, True)),
     "Z.V.LMMF.LMMF": about_mechanism("lmmf", leximin),
     "Z.V.NB.LMMF": about_mechanism("nb", leximin),

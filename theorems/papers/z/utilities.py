@@ -229,16 +229,6 @@ def envy(leftovers: bool, case: Case, answer: Answer) -> Verdict:
     return verdict_of(h, "envy-freeness", max(gaps), "somebody would run more tasks with what another user is given")
 
 
-def misreporting_with_leftovers(case: Case, answer: Answer) -> Verdict:
-    """A misreport where the user can also use what is unused after it; before it no unused resource helps anybody."""
-    assert case.misreport is not None, "the statement is about misreports"
-    h, reported = holdings_of(answer(case.instance)), holdings_of(answer(case.reported))
-    bundles = reported.bundles + _unused(reported)
-    gains = [(h.utilities(n, bundles[n : n + 1])[0] - h.tasks[n]) / h.alone[n] for n in case.misreport.users]
-    words = "a misreporting user runs more with its bundle and the unused resources"
-    return verdict_of(h, "strategyproofness", min(gains), words)
-
-
 class Manipulation:
     """Y, of what tasks take by the true demands D, and Y', of what they take by the report D' of user i; any such allocations.
 
