@@ -1,7 +1,7 @@
 """Claims of P in floating point: second implementations of what theorems/papers/p decides exactly, by unrelated routes."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -22,9 +22,10 @@ from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure
 from fairalloc.solvers.game.session import ServerArrays, servers_of
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.game import shares
-from fairalloc.theorems.checkers.trials import others_changed
+from fairalloc.theorems.checkers.trials import Answer, attempted, others_changed, property_judge
 from fairalloc.theorems.papers.p import trials as claims_p
 from fairalloc.theorems.papers.p.algorithm_1 import MOST_ROUNDS, ROUNDS
+from fairalloc.theorems.standalone.certificates import of_eligible
 
 F = Fraction
 NEAR = 1e-7
@@ -249,6 +250,12 @@ def by_programs(check: Callable[[Case], Verdict]) -> Callable[[Case], Verdict]:
     return second
 
 
+def over_eligible(case: Case, answer: Answer) -> Verdict:
+    """Strategyproofness of drfh with the dominant resource over a user's own eligible servers (P II-B, [15])."""
+    own = lambda instance: replace(answer(of_eligible(instance)), instance=instance)  # noqa: E731
+    return property_judge("strategyproofness")(case, own)
+
+
 SECOND = {
     "P.C1": bottleneck_by_release,
     "P.A1.feasible": feasible_in_floats,
@@ -260,8 +267,9 @@ SECOND = {
     "P.T1": by_programs(claims_p.definition),
     "P.II-A.max-min": by_programs(claims_p.max_min),
     "P.II-A.utilization": utilisation_by_program,
+    "P.II-B.eligible": attempted("drfh", over_eligible),
 }
-"""Of what one exact route tries and confirms, by statement."""
+"""Of what one exact route, or the check of a script, tries and confirms, by statement."""
 
 OTHER = {
     "P.A1.ends": ends_in_floats,

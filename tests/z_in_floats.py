@@ -24,7 +24,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import holdings_of, most_of
+from fairalloc.theorems.checkers.trials import holdings_of, max_min_fair, most_of, property_judge
 from fairalloc.theorems.papers.z import trials as of_z
 from fairalloc.theorems.papers.z import utilities
 from fairalloc.theorems.papers.z.trials import trials
@@ -331,6 +331,14 @@ def inside_one_allocation(case: Case) -> Verdict:
     return decided(((h.tasks - least) / at.alone)[stuck].max(initial=-1.0), "somebody is placed too low")
 
 
+def wasteful_mmf(case: Case) -> Verdict:
+    """The case's point, where it is max-min fair, is Pareto optimal."""
+    at = Allocation(case.instance, np.array(case.points[0], dtype=float))
+    if not max_min_fair(case, lambda _: at).holds:
+        raise NotApplicable("the point is not max-min fair")
+    return property_judge("pareto")(case, lambda _: at)
+
+
 def misreporting_with_leftovers(case: Case) -> Verdict:
     """A misreport where the user can also use what is unused after it."""
     assert case.misreport is not None
@@ -355,6 +363,7 @@ SECOND = {
     "Z.V.NB.CE": few_newton_steps,
     "Z.VI.results.LMMF": least_utility_is_attained,
     "Z.P3": as_printed,
+    "Z.MMF.pareto": wasteful_mmf,
     "Z.III.procedure.inside": inside_one_allocation,
     "Z.T1.leftovers": misreporting_with_leftovers,
 }

@@ -3,7 +3,6 @@ between its theorems: units, what an update needs and reaches, the least share.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction as F
 from functools import partial
 from itertools import zip_longest
@@ -28,7 +27,6 @@ from fairalloc.theorems.checkers.trials import (
     Answer,
     Routes,
     Row,
-    about_mechanism,
     certified,
     exact_verdict,
     holdings_of,
@@ -47,7 +45,7 @@ from fairalloc.theorems.checkers.trials import (
 )
 from fairalloc.theorems.papers.p import algorithm_1
 from fairalloc.theorems.papers.p.algorithm_1 import ServerInRationals, procedure
-from fairalloc.theorems.standalone.certificates import by_place, of_eligible
+from fairalloc.theorems.standalone.certificates import by_place
 from fairalloc.theorems.statement import FLOATING_POINT
 
 
@@ -166,12 +164,6 @@ def _fig1_tsf(case: Case) -> None:
     assert list(certified(case.instance, "tsf").tasks) == [4, 8]
 
 
-def over_eligible(case: Case, answer: Answer) -> Verdict:
-    """Strategyproofness of drfh with the dominant resource over a user's own eligible servers (P II-B, [15])."""
-    own = lambda instance: replace(answer(of_eligible(instance)), instance=instance)  # noqa: E731
-    return property_judge("strategyproofness")(case, own)
-
-
 def _fig4(case: Case) -> None:
     """1.5 and 1, with x_11 = 1.2, x_23 = 0.8 and half of channel 2 each."""
     (first, second) = by_place(case.instance, certified(case.instance, "ps-dsf").x)
@@ -261,7 +253,6 @@ cases: dict[str, Case] = {
 }
 
 trials: dict[str, Routes] = {
-    "P.II-B.eligible": about_mechanism("drfh", over_eligible),
     "P.II-B.fair": printed_tasks("ps-dsf", "6", "6"),
     "P.II-B.C-DRFH": printed_tasks("drfh", "60/11", "72/11"),
     "P.II-B.TSF": once(asserted(_fig1_tsf)),

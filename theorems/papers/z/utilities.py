@@ -16,7 +16,7 @@ import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import TOLERANCE
-from fairalloc.analysis.verdict import Verdict, undecided
+from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
@@ -25,18 +25,13 @@ from fairalloc.theorems.checkers.trials import (
     Answer,
     Judge,
     Routes,
-    Undecided,
     holdings_of,
-    max_min_fair,
     misreport_of,
     once,
     only_where,
-    property_judge,
     rational_allocation,
     verdict_of,
 )
-
-PARETO = property_judge("pareto")
 
 
 def bundles_of(case: Case, exact: bool = True) -> tuple[Holdings, list[Any]]:
@@ -132,17 +127,6 @@ def corollary_1(every: bool, case: Case, answer: Answer) -> Verdict:
     gains = [(v[n] - u[n]) / h.alone[n] for n in some_pivots(u, v, 0 if h.exact else TOLERANCE)]
     sentence = f"Y gives {[str(a) for a in u]} and is LMMF, Y' gives {[str(b) for b in v]}"
     return verdict_of(h, "corollary", min(gains) if every else max(gains), sentence)
-
-
-def wasteful_mmf(case: Case) -> Verdict:
-    """The case's point, where it is max-min fair, is Pareto optimal."""
-    allocation = rational_allocation(case.instance, case.points[0])
-    try:
-        fair = max_min_fair(case, lambda _: allocation).holds
-    except Undecided as reason:
-        return undecided(reason, "")
-    only_where(fair, "the point is not max-min fair")
-    return PARETO(case, lambda _: allocation)
 
 
 # ---- VI: utilities f of what the tasks take --------------------------------------------------------------------------
