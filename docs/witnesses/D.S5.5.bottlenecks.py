@@ -80,7 +80,14 @@ def two_allocations(requests, entitlements, x, other):
     return {**in_brackets(x=x, other=other, e=entitlements), "full": full, "others": others}
 
 
-found = two_allocations(requests, entitlements, x, other)
+def two_bottleneck_sets(requests, entitlements, x, other):
+    """Two NJC allocations in which different resources are full."""
+    found = two_allocations(requests, entitlements, x, other)
+    assert found["full"] != found["others"]
+    return found
+
+
+found = two_bottleneck_sets(requests, entitlements, x, other)
 print(
     "D.S5.5.bottlenecks: {x} and {other} both are without complaints, with the full resources"
     " {full} and {others}".format(**found)

@@ -13,6 +13,7 @@ from latex_text import well_formed
 from fairalloc.cli import main
 from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.examples.published import example as published
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.latex import Numbers, example, letters_in, tabular
@@ -20,6 +21,8 @@ from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.standalone import script
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
+from fairalloc.theorems.standalone.complaints import make_of_case, two_allocations
+from fairalloc.theorems.standalone.definitions import exact
 from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.statement import Status
 
@@ -292,3 +295,13 @@ def test_a_statement_without_an_argument_has_no_script():
     proved = next(name for name in all_statements() if name not in ARGUMENTS)
     with pytest.raises(InstanceError, match="has no standalone script"):
         StandaloneScript.of(proved)
+
+
+def test_two_allocations_with_the_same_full_resources_are_no_violation():
+    """Of D's segment, on which both resources are full."""
+    argument = ARGUMENTS["D.S5.5.bottlenecks"]
+    made = dict(make_of_case(Case(published("dolev-segment").instance)))
+    ends = {"x": exact(["1/2", "1/2", "1/2"]), "other": exact(["7/10", "3/10", "3/10"])}
+    assert two_allocations(made["requests"], made["entitlements"], **ends)["full"] == [1, 2]
+    with pytest.raises(AssertionError):
+        argument.found(made | ends)

@@ -72,6 +72,13 @@ def two_allocations(requests: Any, entitlements: Any, x: Any, other: Any) -> Any
     return {**in_brackets(x=x, other=other, e=entitlements), "full": full, "others": others}
 
 
+def two_bottleneck_sets(requests: Any, entitlements: Any, x: Any, other: Any) -> Any:
+    """Two NJC allocations in which different resources are full."""
+    found = two_allocations(requests, entitlements, x, other)
+    assert found["full"] != found["others"]
+    return found
+
+
 def less_of_another_bottleneck(requests: Any, entitlements: Any, x: Any) -> Any:
     """User i is cut back, asks for its entitlement of the full resource j, and gets less of it."""
     assert fair(requests, entitlements, x)
