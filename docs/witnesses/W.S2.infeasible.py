@@ -21,7 +21,7 @@ eligible = [[1, 1], [1, 1]]
 weights = exact([1, 1])
 problem = (demands, capacities, eligible, weights)
 tasks = exact([["3/4"], ["3/4"]])
-rounds = exact([[[0, 1], [[1, 0]]]])
+rounds = exact([[[0, 1], [["1/2", "1/2"]]]])
 prices = exact([[0, "1/3"], ["1/3", 0]])
 
 

@@ -116,7 +116,7 @@ def test_every_witness_of_a_claim_has_a_script_or_is_an_exception():
 
 
 @pytest.mark.few(3)
-@pytest.mark.parametrize("name", ONE_OF_A_KIND)
+@pytest.mark.parametrize("name", sorted(ARGUMENTS))
 def test_committed_scripts_are_those_of_the_record(name):
     made = StandaloneScript.of(name)
     assert made.python() == (FOLDER / f"{name}.py").read_text(encoding="utf-8"), "run: make witnesses"
