@@ -18,6 +18,7 @@ job"). Classes of machines are pools; identical users are merged by `solve` wher
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,8 +60,9 @@ def simulate_fluid(
     cluster : the machines, whose classes are pools
     mechanism : id, or a mechanism of one's own, as for `solve`
     until : seconds at which to stop; default when nothing happens any more
-    every : seconds between allocations: jobs that arrive wait for the next, jobs that end leave their part idle until then, and
-        only users that leave and machines that come and go change it in between. Default: a new one whenever something happens
+    every : there are allocations at the multiples of so many seconds, as decimals. Jobs that arrive wait for one, jobs that end
+        leave their part idle until then, and only users that leave and machines that come and go change it in between.
+        Default: a new one whenever something happens
     limited : whether a user runs at most as many tasks as it has; without it, its work is done the sooner the more it gets
     events : machines that come and go
     memory : how past use lowers weights; they change at each allocation, and with `every` at least so often
@@ -81,7 +83,7 @@ def simulate_fluid(
     """
     turns = ServerEvents() if events is None else events
     turns.check_on(cluster)
-    fluid = _Fluid(workload, cluster, turns, (mechanism, options), limited, every, memory, measures or {})
+    fluid = _Fluid(workload, cluster, turns, (mechanism, options), limited, every and float(every), memory, measures or {})
     return fluid.run(np.inf if until is None else float(until))
 
 
@@ -208,10 +210,11 @@ class _Fluid:
         coming, turn, leave = (
             times[times > time].min(initial=np.inf) for times in (self.workload.arrival, self.events.time, self.workload.leave)
         )
-        if self.every is not None and (rates.part.any() or min(coming, turn, leave) < np.inf):  # else nothing runs any more
-            first = float(time if len(self.active) else max(time, coming))
-            turns = (self.every * (first // self.every + k) for k in (-1, 0, 1, 2))  # a quotient may be rounded
-            coming = min((turn for turn in turns if turn > time and turn >= first), default=np.inf)
+        first = float(time if len(self.active) else max(time, coming))
+        if self.every and first + self.every < np.inf and (rates.part.any() or min(coming, turn, leave) < np.inf):  # else idle
+            period = Fraction(repr(self.every))
+            turns = (float(period * (Fraction(repr(first)) // period + k)) for k in (0, 1))
+            coming = min((turn for turn in turns if turn > time and turn >= first), default=np.nextafter(time, np.inf))
         return float(min(coming, turn, leave))
 
     def _serve(self, time: float, following: float, rates: _Rates) -> float:

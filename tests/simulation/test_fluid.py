@@ -123,8 +123,10 @@ def test_a_mechanism_of_one_pool_places_nothing():
         simulate_fluid(jobs, Cluster(["cpu"], [[1], [2]]), "drf")
 
 
-def test_a_period_whose_multiples_are_rounded_ends():
-    """The quotient of 43 * .1 and .1 is below 43; who arrives at 11 * .1, above 11 periods of .1 by rounding, is served then."""
-    jobs = Workload(["cpu"], ["ann"], [1], [0], [11 * 0.1], [1], [9], [[0.5]])
-    log = simulate_fluid(jobs, ONE, "drfh", 5.0, 0.1)
-    assert [step.start for step in log.steps if len(step.users)] == [k * 0.1 for k in range(11, 50)]
+@pytest.mark.parametrize(("every", "late", "turns"), [(0.3, 0.0, [0.0, 0.3, 0.6, 0.9]), (0.3, 1e16, [1e16, 1e16 + 2, 1e16 + 4])])
+def test_a_period_has_decimal_multiples_and_goes_on_where_times_are_rounded(every, late, turns):
+    """Who arrives at .9, above 3 * .3 by rounding, is served then; at 1e16 two numbers are 2 seconds apart."""
+    jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [late, turns[-1]], [1, 1], [9, 9], [[0.5], [0.5]])
+    log = simulate_fluid(jobs, ONE, "drfh", turns[-1] + 0.1 + 2 * (late > 0), every)
+    assert [step.start for step in log.steps if len(step.users)] == turns
+    assert log.started.tolist() == [late, turns[-1]]
