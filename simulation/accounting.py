@@ -82,7 +82,7 @@ def _capacities(log: TaskLog) -> Iterator[str]:
     order, held = _held(np.tile(log.server, 2), np.concatenate((log.end, log.start)), sign, taken)
     server, time = np.tile(log.server, 2)[order], np.concatenate((log.end, log.start))[order]
     capacity = log.cluster.capacities[log.cluster.server_class[server]]
-    over = np.any(held > capacity + ROUNDING * log.cluster.capacities.max(axis=0), axis=1)
+    over = np.any(held > capacity * (1.0 + ROUNDING), axis=1)
     for e in np.flatnonzero(over)[:1]:
         yield f"machine {server[e]} holds {held[e].tolist()} at {time[e]:g} seconds, but it has {capacity[e].tolist()}"
 

@@ -19,7 +19,7 @@ from fairalloc.simulation.log import FINISHED, RUNNING, TaskLog
 from fairalloc.simulation.workload import numbers
 from fairalloc.solvers import solve
 
-ROUNDING = 1e-9  # parts of the largest capacity that are rounding: what is free is a difference of sums
+ROUNDING = 1e-9  # parts of a capacity that are rounding: what is free is a difference of sums
 
 
 @checked
@@ -74,10 +74,10 @@ def fragmentation(log: TaskLog, times: Sequence[float] | Floats) -> Floats:
     fragmentation of FGD (Weng et al., USENIX ATC 2023), by resource; 0 where nothing is free.
     """
     jobs, cluster, classes = log.workload, log.cluster, log.cluster.server_class
-    slack = ROUNDING * cluster.capacities.max(axis=0)
+    slack = ROUNDING * cluster.capacities[classes]
     may = np.ones((len(jobs), len(cluster.counts)), dtype=bool) if jobs.eligible is None else jobs.eligible
     shapes, of = np.unique(np.column_stack([jobs.demand, may]), axis=0, return_inverse=True)
-    weight, R = np.bincount(of.ravel(), jobs.tasks) / jobs.tasks.sum(), len(slack)
+    weight, R = np.bincount(of.ravel(), jobs.tasks) / jobs.tasks.sum(), len(cluster.resources)
     lost, every = np.zeros((2, len(instants := numbers(times, "times", 1)), len(cluster.counts), R))
     for t, time in enumerate(instants):
         runs, useless = _running(log, time), np.zeros(len(classes))

@@ -173,7 +173,7 @@ def test_more_than_rounding_is_a_violation(part, seen):
     assert account(log).violations == account(fluid).violations == ()
     step = fluid.steps[0]
     wrong = {
-        "but it has": replace(log, cluster=Cluster(["cpu", "gpu"], [[1 - part, 0]])),
+        "but it has": replace(log, cluster=Cluster(["cpu", "gpu"], [[1 - part, 0], [1e12, 0]])),
         "but did not run for its duration": replace(log, end=log.end * (1 - part), until=10.0),
         "runs longer than its duration": replace(log, end=log.end * (1 + part), until=11.0),
         "is used, but there is": replace(fluid, steps=(replace(step, used=step.used * (1 + part)),)),

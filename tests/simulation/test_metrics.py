@@ -135,6 +135,9 @@ def test_fragmentation_is_what_is_free_where_tasks_have_no_room():
     many = replace(log, workload=jobs)
     assert over_time.fragmentation(many, [1.0])[0, 0, 0] == pytest.approx(0.2 * 0.5 / 1.5)
     assert over_time.fragmentation(many, [30.0])[0, 0, 0] == 0
+    far = replace(jobs, arrival=[0, 0], tasks=[1, 1], demand=[[0.5], [8e11]])  # half of what is free on either machine
+    log = simulate_tasks(far, Cluster(["cpu"], [[1], [1e12]]), "first-fit-drfh")
+    assert over_time.fragmentation(log, [1.0]).ravel().tolist() == [0.5, 0.5]
 
 
 def test_a_job_that_ends_with_an_interval_is_completed_in_it():
