@@ -143,6 +143,7 @@ def test_fragmentation_is_what_is_free_where_tasks_have_no_room():
 def test_a_job_that_ends_with_an_interval_is_completed_in_it():
     log = simulate_tasks(Workload(["cpu"], ["u"], [1], [0], [0], [1], [10], [[1]]), Cluster(["cpu"], [[1]]), "fifo")
     assert over_time.time_frame(log, [0, 10, 20])["jobs completed"].tolist() == [1, 0]
+    assert over_time.time_frame(log, [10, 20])["jobs completed"].tolist() == [0], "it was completed before"
     jobs = Workload(["cpu"], ["a", "b"], [1, 1], [0, 1, 0], [0.2, 0.7, 0.8], [1] * 3, [2.2, 1.4, 0.7], [[0.6]] * 3)
     log = simulate_tasks(jobs, Cluster(["cpu"], [[1]]), "fifo")  # 0.7 + (end - 0.7) is above the end
     bounds = [0, *log.end]
