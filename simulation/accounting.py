@@ -23,7 +23,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, FluidLog, TaskLog
 
-ROUNDING = 1e-9  # parts of a capacity, of a duration or of all work that are rounding: sums of many floats
+ROUNDING = 1e-9  # parts of a capacity, of a duration or of work that are rounding: sums of many floats
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _times(log: TaskLog) -> Iterator[str]:
     leave = jobs.leave[jobs.job_user[log.job]]
     full = jobs.duration[log.job]
     late = log.end - log.start - full
-    slack = ROUNDING * np.maximum(log.end, full)
+    slack = ROUNDING * full + np.spacing(log.end)
     rules = {
         "starts before its job arrives": log.start < jobs.arrival[log.job],
         "runs after its user left": log.end > leave,
@@ -185,13 +185,14 @@ def _completions(log: FluidLog) -> Iterator[str]:
 def _rates(log: FluidLog) -> Iterator[str]:
     """Rule 4: what the steps' tasks add up to is what was done, and the resources they say are those of their tasks."""
     size = len(log.workload.users)
-    served, spent = np.zeros(size), np.zeros(len(log.cluster.resources))
+    served, spent = np.zeros((2, size)), np.zeros((2, len(log.cluster.resources)))
     for step in log.steps:
-        served[step.users] += step.tasks * (step.end - step.start)
-        spent += step.used.sum(axis=0) * (step.end - step.start)
+        seconds = np.array([[step.end - step.start], [np.spacing(step.end)]])  # and their rounding
+        served[:, step.users] += step.tasks * seconds
+        spent += step.used.sum(axis=0) * seconds
     done = np.bincount(log.workload.job_user, weights=log.done, minlength=size)
-    for n in np.flatnonzero(np.abs(served - done) > ROUNDING * np.maximum(done, 1.0) * max(len(log.steps), 1))[:1]:
-        yield f"user {n} ran {served[n]:.9g} seconds of tasks, but {done[n]:.9g} of its work is done"
+    for n in np.flatnonzero(np.abs(served[0] - done) > ROUNDING * done + served[1])[:1]:
+        yield f"user {n} ran {served[0, n]:.9g} seconds of tasks, but {done[n]:.9g} of its work is done"
     expected = log.done @ log.workload.demand
-    if np.any(np.abs(spent - expected) > ROUNDING * np.maximum(expected, 1.0) * max(len(log.steps), 1)):
-        yield f"the steps use {spent.tolist()} in all, but the work that was done takes {expected.tolist()}"
+    if np.any(np.abs(spent[0] - expected) > ROUNDING * expected + spent[1]):
+        yield f"the steps use {spent[0].tolist()} in all, but the work that was done takes {expected.tolist()}"

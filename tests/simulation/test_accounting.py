@@ -164,18 +164,19 @@ def test_the_books_of_divisible_tasks(until):
     assert books.left == pytest.approx((JOBS.work - log.done - log.cancelled)[arrived].sum())
 
 
+@pytest.mark.parametrize(("arrival", "unit"), [(0, 1), (0, 1e-12), (1.7e9, 1)])
 @pytest.mark.parametrize(("part", "seen"), [(1e-6, True), (1e-12, False)])
-def test_more_than_rounding_is_a_violation(part, seen):
-    """Two tasks of a half fill a machine of 1 for 10 seconds."""
-    jobs = Workload(["cpu", "gpu"], ["u"], [1], [0], [0], [2], [10], [[0.5, 0]])
+def test_more_than_rounding_is_a_violation(part, seen, arrival, unit):
+    """Two tasks of a half fill a machine of 1 for 10 seconds; also where times are tiny, and where they are those of Unix."""
+    jobs = Workload(["cpu", "gpu"], ["u"], [1], [0], [arrival], [2], [10 * unit], [[0.5, 0]])
     cluster = Cluster(["cpu", "gpu"], [[1, 0]])
     log, fluid = simulate_tasks(jobs, cluster, "fifo"), simulate_fluid(jobs, cluster, "drfh")
     assert account(log).violations == account(fluid).violations == ()
-    step = fluid.steps[0]
+    step, least = fluid.steps[-1], part * 10 * unit
     wrong = {
         "but it has": replace(log, cluster=Cluster(["cpu", "gpu"], [[1 - part, 0], [1e12, 0]])),
-        "but did not run for its duration": replace(log, end=log.end * (1 - part), until=10.0),
-        "runs longer than its duration": replace(log, end=log.end * (1 + part), until=11.0),
+        "but did not run for its duration": replace(log, end=log.end - least),
+        "runs longer than its duration": replace(log, end=log.end + least, until=2e9),
         "is used, but there is": replace(fluid, steps=(replace(step, used=step.used * (1 + part)),)),
         "the work that was done takes": replace(fluid, steps=(replace(step, used=step.used * (1 - part)),)),
         "seconds of tasks, but": replace(fluid, steps=(replace(step, tasks=step.tasks * (1 - part)),)),
