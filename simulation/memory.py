@@ -5,7 +5,7 @@ With s_n(t) the dominant share that user n has of the cluster at time t and h th
     U_n(t) = integral of s_n(u) 2^(-(t - u) / h) du         past use
     u_n = U_n / sum_m U_m,   w_n = phi_n / sum_m phi_m       parts of past use and of weights
 
-    "exponential"    phi'_n = phi_n 2^(-k u_n / w_n)             the fair-share factor of Slurm (classic), with k = 1 / damping
+    "exponential"    phi'_n = phi_n max(LEAST, 2^(-k u_n / w_n))            Slurm's fair-share factor (classic), k = 1 / damping
     "linear"         phi'_n = phi_n max(LEAST, 1 + k (w_n - u_n) / w_n)     the rule of KAI's time-based fair share
 
 Both leave weights as they are where past use is as weights say up to a common factor. An allocation at time t uses phi'(t).
