@@ -70,7 +70,7 @@ def measured(trial: Trial) -> TrialResult:
 
 
 def _judged(log: metrics.Log) -> TrialResult:
-    end = max(log.until, 1e-9)
+    end = max(log.until, 1e-300)
     bounds, instants = np.linspace(0.0, end, INTERVALS + 1), np.linspace(0.0, end, INSTANTS, endpoint=False)
     used, jain = metrics.utilisation(log, bounds).T, over_time.jain_over_time(log, bounds)
     found = dict(zip((f"{name} in use" for name in log.cluster.resources), metrics.utilisation(log, [0.0, end])[0], strict=True))

@@ -180,6 +180,9 @@ def test_numbers_are_means_and_quantiles_over_jobs_and_curves_go_over_hours():
     assert found.curves["largest share deficit"] == (pytest.approx([t / 3600 for t in instants]), deficits.max(axis=1).tolist())
     assert found.numbers["mean share deficit"] == pytest.approx(deficits.mean())
     assert found.numbers["Jain's index, mean"] == pytest.approx(np.nanmean(jain_over_time(log, np.linspace(0, 24, 41))))
+    short = replace(JOBS, arrival=JOBS.arrival / 2**40, duration=JOBS.duration / 2**40)
+    same = study_of._judged(simulate_tasks(short, MACHINES, "fifo", 24.0 / 2**40))
+    assert same.numbers["cpu in use"] == pytest.approx(found.numbers["cpu in use"]), "of times below a billionth of a second"
 
 
 def test_use_and_fragmentation_are_drawn_by_class_of_machines_where_these_are_few(tmp_path):
