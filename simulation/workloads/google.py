@@ -71,7 +71,7 @@ def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: P
     """Jobs with tasks, as W 6 schedules them: the first hours of the trace, with the jobs that are there at its start.
 
     All tasks of a job are equal and run as long as the job did in the trace, from its first start to its end; a job that had
-    ended in the same instant runs 1 s, one that had not ended runs until the end of the trace.
+    ended within a second runs 1 s, one that had not ended runs until the end of the trace.
 
     Parameters
     ----------
@@ -209,8 +209,9 @@ def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str
     """The jobs of some parts of task_events; needs pyarrow (extra traces).
 
     A job arrives when its first task is submitted, has as many tasks as there are task indexes, each of which demands the mean
-    request of the submissions and runs for the mean time from a task's first start to its last end; a task that has not ended
-    runs until the last event of the files. Times are relative to the first event after time 0, the mark for before the window.
+    request of the submissions and runs for the mean time from a task's first start to its last end, at least 1 s. A task that has
+    not ended since its last start runs until the last event of the files. Times are relative to the first event after time 0,
+    the mark for before the window.
 
     The files are .csv or .csv.gz; without machine_events the workload has no cluster. InstanceError is raised where a file cannot
     be read, has another number of fields, or a time is negative; NotInstalled where pyarrow is not there.
@@ -297,8 +298,8 @@ def _runs(
     row_of = row_of.ravel()
     job = pairs[:, 0].astype(np.int64)
     start = _least(row_of, np.where(event == SCHEDULE, time, np.inf), len(pairs))
-    end = -_least(row_of, np.where(np.isin(event, ENDS), -time, np.inf), len(pairs))
+    again, end = (-_least(row_of, np.where(np.isin(event, ones), -time, np.inf), len(pairs)) for ones in (SCHEDULE, ENDS))
     ran = np.isfinite(start)
-    seconds = np.where(end >= start, end, until) - start
+    seconds = np.where(end >= again, end, until) - start
     total = np.bincount(job[ran], np.maximum(seconds[ran], 1.0), count)
     return np.bincount(job, minlength=count), total / np.maximum(np.bincount(job[ran], minlength=count), 1)

@@ -559,6 +559,8 @@ def test_raw_google_rows_outside_of_the_window_and_without_an_end(tmp_path):
     """Before the window is 0, after it 2^63 - 1; the second task still runs at the last event, 300 s after the first one."""
     rows = "0,,4,0,,0,u,0,0,0.2,0.2,,\n0,,4,0,1,1,u,0,0,,,,\n600000000,,4,1,,0,u,0,0,0.4,,,\n620000000,,4,1,1,1,u,0,0,,,,\n"
     rows += "700000000,,4,0,1,4,u,0,0,,,,\n900000000,,6,0,1,1,v,0,0,0.3,0.1,,\n9223372036854775807,,6,0,1,5,v,0,0,0.3,0.1,,\n"
+    evicted = "620000000,,4,1,1,1,u,0,0,,,,\n640000000,,4,1,1,2,u,0,0,,,,\n660000000,,4,1,1,1,u,0,0,,,,\n"  # and started again
+    rows = rows.replace("620000000,,4,1,1,1,u,0,0,,,,\n", evicted)
     jobs = google_files([write(tmp_path / "a.csv", rows)]).workload
     assert [jobs.users[n] for n in jobs.job_user] == ["u", "v"]
     assert (jobs.arrival.tolist(), jobs.tasks.tolist()) == ([0, 300], [2, 1])
