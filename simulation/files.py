@@ -16,7 +16,7 @@ Machines stand one class a row: `class` (a name; may be missing), `count` (may b
 
 A file of the Parallel Workloads Archive (.swf, .swf.gz: the Standard Workload Format) has both. Each processor of a job is a task
 of 1 `cpu` that runs for the job's run time; some of them may start before others. Processors asked for count where those used
-are unknown. Jobs that never ran, had no processors or were never submitted are left out. MaxNodes and MaxProcs of the
+are unknown. Jobs without a positive run time, without processors or never submitted are left out. MaxNodes and MaxProcs of the
 header are the machines.
 """
 
@@ -102,7 +102,7 @@ def _swf(path: Path) -> DescribedWorkload:
     told = (line.lstrip("; ").partition(":") for line in lines if line.startswith(";"))
     header = {name.strip(): value.strip() for name, _, value in told}
     processors = np.where(table[:, USED] > 0, table[:, USED], table[:, ASKED])
-    lack = {"that never ran": table[:, RUN] <= 0, "without processors": processors <= 0, "never submitted": table[:, SUBMIT] < 0}
+    lack = {"of no run time": table[:, RUN] <= 0, "without processors": processors <= 0, "never submitted": table[:, SUBMIT] < 0}
     first = np.select([*lack.values()], range(len(lack)), len(lack))  # the reason of each job, the last for none
     left_out = {f"jobs {why}": int((first == k).sum()) for k, why in enumerate(lack)}
     table, processors = table[first == len(lack)], processors[first == len(lack)]

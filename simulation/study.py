@@ -48,7 +48,7 @@ def _data(workload: str, cluster: str) -> tuple[Workload, Cluster, str]:
     """Jobs, machines, and a sentence on them."""
     found = read_workload(workload)
     if not len(found.workload):
-        raise InstanceError(f"{workload} has no job that ran")
+        raise InstanceError(f"all jobs of {workload} are left out")
     machines = read_cluster(cluster) if cluster else found.cluster
     if machines is None:
         raise InstanceError(f"{workload} has no machines: name a file of them as cluster")

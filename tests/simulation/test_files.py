@@ -100,7 +100,7 @@ def test_the_jobs_of_the_parallel_workloads_archive(tmp_path):
     assert same(read_workload(packed).workload, jobs)
     assert jobs.users == ("user-12", "user-9")
     assert (jobs.arrival.tolist(), jobs.tasks.tolist(), jobs.duration.tolist()) == ([0, 20], [4, 2], [60, 30])
-    assert found.left_out == {"jobs that never ran": 1, "jobs without processors": 1, "jobs never submitted": 0}
+    assert found.left_out == {"jobs of no run time": 1, "jobs without processors": 1, "jobs never submitted": 0}
     assert (found.cluster.capacities.tolist(), found.cluster.counts.tolist()) == ([[3], [2]], [1, 2])
 
 

@@ -210,10 +210,10 @@ def test_what_is_left_out_of_a_file_is_told(tmp_path):
     )
     text = study(str(tmp_path / "a.swf")).setting
     assert "2 jobs of 1 users with 4 tasks on 2 machines" in text
-    assert "left out: 1 jobs that never ran" in text
+    assert "left out: 1 jobs of no run time" in text
 
 
 def test_a_file_of_jobs_that_never_ran_is_one_sentence(tmp_path):
     (tmp_path / "a.swf").write_text("; MaxProcs: 4\n1 0 -1 -1 2 -1 -1 2 -1 -1 0 5 -1 -1 -1 -1 -1 -1\n")
-    with pytest.raises(InstanceError, match=r"a\.swf has no job that ran"):
+    with pytest.raises(InstanceError, match=r"all jobs of .*a\.swf are left out"):
         study(str(tmp_path / "a.swf"))
