@@ -528,6 +528,8 @@ def test_a_small_size_says_what_one_seed_lacks_where_it_has_one_and_none_counts_
     part = Measured({"ps-dsf": {0: results[0]}, "tsf": {}})
     (note, lacks) = report.numbers_table(Outcomes(item, "small", "", {"": part}, (0,))).notes
     assert (note, lacks) == ("one seed; size small", "one seed decides nothing")
+    (note,) = report.numbers_table(Outcomes(item, "small", "", {"": part}, (0,), settings={"hours": 24})).notes
+    assert note == "one seed; size small, hours=24", "what the size lacks may be there with other settings"
     part = Measured({"ps-dsf": results, "tsf": {}})
     (note,) = report.numbers_table(Outcomes(item, "small", "", {"": part}, (0, 1))).notes
     assert note == "mean ± standard deviation over 2 of 2 seeds; size small"
