@@ -135,7 +135,7 @@ def waiting_times(log: Log) -> Floats:
 
 @checked
 def slowdowns(log: Log) -> Floats:
-    """(J,) completion time over the duration of a task, the least that it can be; nan where the job was not completed."""
+    """(J,) completion time over the duration of a task, at least 1 where tasks are limited; nan where not completed."""
     return np.asarray(completion_times(log) / log.workload.duration)
 
 
