@@ -89,6 +89,10 @@ def test_shares_of_fig_5_are_compared_with_the_print_and_with_exact_drfh():
     assert words("W.Fig5", measured("W.Fig5", *shares())) == {"shares": "confirmed", "exact": "contradicted"}
     assert words("W.Fig5", measured("W.Fig5", *shares(**{"all three, user 2": 0.3})))["shares"] == "contradicted"
     assert words("W.Fig5", measured("W.Fig5", *shares(**{"users 2 and 3, user 2": 0.5})))["shares"] == "contradicted"
+    turns = [{BEST: TrialResult(dict.fromkeys(SHARES, 0.4) | {f"users 2 and 3, user {2 + seed % 2}": 0.37})} for seed in range(6)]
+    assert words("W.Fig5", measured("W.Fig5", *turns))["exact"] == "contradicted", (
+        "the least share of a seed is that of another user"
+    )
 
 
 def test_distances_of_smaller_tasks():

@@ -121,7 +121,7 @@ def _exact(measured: Measured) -> list[Check]:
     checks = []
     for phase, (_, _, users) in PHASES.items():
         names = [f"{phase}, user {n + 1}" for n in users] if len(users) > 1 else ["user 1 alone, memory"]
-        least = min((measured.values(BEST, name) for name in names), key=lambda values: float(values.sum()))
+        least = np.min([measured.values(BEST, name) for name in names], axis=0)
         exact = measured.values(BEST, f"{phase}, DRFH of divisible tasks")
         checks.append(Check(f"{phase}, the least share less that of DRFH", least - exact, -NEAR, NEAR))
     return checks
