@@ -197,8 +197,7 @@ class _Fluid:
             why = f"{answer.termination}, {answer.message}"
             raise InstanceError(f"at {time:g} seconds there is no allocation of {answer.mechanism}: {why}")
         if answer.instance.K != instance.K:
-            pool = f"{answer.mechanism} makes one pool of all machines, so it places nothing"
-            raise NotApplicable(f"{pool}: the same over machines is drfh")
+            raise NotApplicable(f"{answer.mechanism} makes one pool of machines and places nothing: drf over machines is drfh")
         self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
         self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))

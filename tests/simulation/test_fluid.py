@@ -117,10 +117,9 @@ def test_without_limits_a_user_gets_all_that_there_is():
 
 def test_a_mechanism_of_one_pool_places_nothing():
     jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [2], [4], [[0.125]])
-    with pytest.raises(
-        NotApplicable, match="makes one pool of all machines, so it places nothing: the same over machines is drfh"
-    ):
-        simulate_fluid(jobs, Cluster(["cpu"], [[1], [2]]), "drf")
+    for name in ("drf", "fds"):
+        with pytest.raises(NotApplicable, match=f"^{name} makes one pool of machines and .*: drf over machines is drfh$"):
+            simulate_fluid(jobs, Cluster(["cpu"], [[1], [2]]), name)
 
 
 @pytest.mark.parametrize(("every", "late", "turns"), [(0.3, 0.0, [0.0, 0.3, 0.6, 0.9]), (0.3, 1e16, [1e16, 1e16 + 2, 1e16 + 4])])
