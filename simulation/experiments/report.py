@@ -17,7 +17,7 @@ from fairalloc.simulation.experiments.experiment import Experiment, Measured, Ou
 from fairalloc.simulation.experiments.figures import SPREAD, lettered
 from fairalloc.simulation.experiments.verdicts import kept_verdicts
 
-TITLE = "fairalloc: experiments of the papers"
+TITLE = "fairalloc: experiments"
 
 ABOUT = (
     "The evaluations of W 6, K 6 and P V are run again on other samples, because those of the papers are not published. Tables "
