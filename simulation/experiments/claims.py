@@ -36,7 +36,7 @@ RULE = (
     "range is ours. A number is a mean over seeds ± its standard error, and a difference is taken seed by seed. A printed number "
     "that is one draw has the error of one draw.",
     f"Confirmed: {ERRORS:g} standard errors on each side of the mean lie in the range. Contradicted: they lie outside. "
-    f"Undecided: they do not decide, or a mean of what is drawn is within {ROUNDING:g} of an end of the range. Cannot be "
+    f"Undecided: they do not decide, or a mean of drawn values is within {ROUNDING:g} of an end of the range. Cannot be "
     "compared: something is drawn and too few seeds have the number, or the workload allows no value in the range, or none "
     f"outside. {SEEDS} seeds are needed, each with {ENOUGH} jobs or users behind the number.",
     "One contradicted number contradicts the claim. Otherwise one that cannot be compared, or is undecided, leaves it so. Of "

@@ -210,7 +210,7 @@ def test_two_standard_errors_decide(check, word):
 
 def test_the_rule_says_that_a_mean_at_an_end_of_the_range_does_not_decide():
     assert Check("x", np.zeros(5), low=0.0).judged.word == "undecided"
-    assert "or a mean of what is drawn is within 1e-09 of an end of the range" in RULE[1]
+    assert "or a mean of drawn values is within 1e-09 of an end of the range" in RULE[1]
 
 
 def test_a_printed_number_that_is_one_draw_has_the_error_of_one():
