@@ -166,13 +166,13 @@ def _merged(request: Request, method: str | Own | None, options: Mapping[str, An
     classes = classes_of(item, instance) if dispatch.is_ours(item) and request.warm_start is None else None
     if classes is None:
         return None
-    small, home = classes.merged, item.home(instance)
+    small = classes.merged
     chosen, later = _asked(item, method, small, options)
-    keep_split = keep and (lambda found: keep(dispatch.unjudged(classes.split(found, home), dispatch.LATE)))
+    keep_split = keep and (lambda found: keep(dispatch.unjudged(classes.split(found), dispatch.LATE)))
     answer = dispatch.best_attempt(replace(request, instance=small), chosen, keep_split, later)
     if answer is None or not answer.has_point:
         return None
-    found = classes.split(answer, home)
+    found = classes.split(answer)
     return dispatch.judged_unless_ended(found, keep, lambda: judged(item, found, request.limits, reference=request.reference))
 
 

@@ -55,9 +55,9 @@ class Classes:
             counts=_sums(self.server, given.counts).astype(np.int64),
         )
 
-    def split(self, answer: Allocation, home: Instance) -> Allocation:
-        """The answer of the merged instance on the given one, not judged; `home` is what the mechanism makes of that."""
-        server = self.server if len(self.server) == home.K else np.zeros(home.K, dtype=np.intp)
+    def split(self, answer: Allocation) -> Allocation:
+        """The answer of the merged instance on the given one, not judged."""
+        home, server = self.instance, self.server
         part = home.weights / _sums(self.user, home.weights)[self.user]
         share = home.counts / _sums(server, home.counts)[server]
         arcs = home.arcs
@@ -71,10 +71,11 @@ class Classes:
 
 
 def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
-    """The classes that the mechanism allows to be merged; None where that would not make the instance much smaller."""
+    """The classes that it allows to be merged, of the instance it allocates; None where that would not make it much smaller."""
     users, servers = mechanism.merges_users, mechanism.merges_servers
     if not (users or servers) or instance.A < FEWEST:
         return None
+    instance = mechanism.home(instance)
     user = _same_users(instance) if users else np.arange(instance.N)
     server = alike_servers(instance) if servers else np.arange(instance.K)
     return Classes(instance, user, server) if (user.max() + 1) * (server.max() + 1) <= WORTH * instance.N * instance.K else None

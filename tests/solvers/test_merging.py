@@ -81,6 +81,13 @@ def test_of_the_utilitarian_answer_only_servers_are_merged():
     assert merged.residual <= RESIDUAL
 
 
+@pytest.mark.parametrize("name", ["gavel-max-min", "gavel-makespan"])
+def test_jobs_with_time_of_their_own_are_not_one_job(name):
+    """Identical jobs of large instances were merged without their own time: an IndexError."""
+    jobs = Instance([[1]] * 4, [[3], [3]], rates=[[2, 1]] * 4, max_tasks=[1] * 4)
+    assert fa.solve(jobs, name).values["g"] == pytest.approx(fa.solve(jobs, name, merge=False).values["g"], rel=EXACT)
+
+
 def test_prices_are_those_of_the_model_on_the_given_instance():
     """Eisenberg-Gale prices are unique here: a row of a class has its part of the prices of the class."""
     instance = repeated(limits=False)
@@ -107,7 +114,7 @@ def test_users_in_two_parts_and_servers_in_two_parts_change_nothing(name):
     np.testing.assert_allclose(found.tasks[: plain.N], 2 * parts * expected.tasks, rtol=SHARES)
 
 
-def classes(instance, name="drfh"):
+def classes(instance, name="lmmf"):
     """(users, servers) that are left, None where nothing is merged."""
     found = classes_of(mechanism(name), instance)
     return None if found is None else (found.merged.N, found.merged.K)
