@@ -237,20 +237,20 @@ def read_weights(value: Any, users: Sequence[str]) -> Floats:
     return frozen(result)
 
 
-def read_limits(value: Any, users: Sequence[str]) -> Floats:
+def read_limits(value: Any, users: Sequence[str], what: str = "max_tasks") -> Floats:
     """(N,) positive floats, inf = unlimited."""
     if value is None:
         return frozen(np.full(len(users), np.inf))
     rule = f"it must be a list of {len(users)} numbers, one for each user"
-    require(is_vector(value) and len(value) == len(users), "max_tasks is", value, rule)
+    require(is_vector(value) and len(value) == len(users), f"{what} is", value, rule)
     if plain(value) and value.ndim == 1 and not np.any(value == -np.inf):
         result = np.array(value, dtype=float)
         result[np.isnan(result)] = np.inf
     else:
         pairs = zip(value, users, strict=True)
-        result = np.array([np.inf if is_unlimited(v) else finite(v, f"max_tasks of user {u!r}") for v, u in pairs])
+        result = np.array([np.inf if is_unlimited(v) else finite(v, f"{what} of user {u!r}") for v, u in pairs])
     for n in np.flatnonzero(~(result > 0))[:1]:
-        raise InstanceError(f"max_tasks of user {users[n]!r} is {result[n]:g}, but it must be positive, or null for unlimited")
+        raise InstanceError(f"{what} of user {users[n]!r} is {result[n]:g}, but it must be positive, or null for unlimited")
     return frozen(result)
 
 

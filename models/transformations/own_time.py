@@ -50,7 +50,7 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     array([2., 2.])
     """
     limits = [1] * instance.N if limits is None else limits
-    limited = np.flatnonzero(np.isfinite(read_limits(limits, instance.users)))
+    limited = np.flatnonzero(np.isfinite(read_limits(limits, instance.users, "limits")))
     pools = [int(q) * c for q, row in zip(instance.counts, instance.exact.capacities, strict=True) for c in row]
     named = [f"{r} of {s}" for s in instance.servers for r in instance.resources]
     times = [f"time of {user}" for user in instance.users]  # one by whose name somebody's would be told is nobody's here

@@ -120,7 +120,8 @@ def test_limits_that_do_not_bind_and_those_of_tasks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "sentence"), [([1], "max_tasks"), ([0, 1], "must be positive"), (["x", 1], "'x'"), (3, "must be a list of 2")]
+    ("limits", "sentence"),
+    [([1], "limits is"), ([0, 1], "limits of user .* must be positive"), (["x", 1], "'x'"), (3, "must be a list of 2")],
 )
 def test_bad_limits(limits: object, sentence: str) -> None:
     with pytest.raises(fa.InstanceError, match=sentence):
