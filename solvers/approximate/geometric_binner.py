@@ -8,8 +8,9 @@ The weighted share v_n = sigma_n u_n / phi_n of each user is split into bins, an
 with U_0 = 0, U_b = U_1 alpha^(b-1), and a last bin without end. U_1 is the least level of an equal partition, which everybody can
 have. A user's bins fill in their order, since their worth falls: the objective is sum_n h(v_n), h concave with slopes epsilon^b.
 
-For a small epsilon the least level is more than a part 1 / alpha of the max-min level, and where levels are a polymatroid each is
-within alpha of its leximin level: docs/reference/derivations.md has the proofs, and an example without such a bound.
+For a small epsilon the least level is more than a part 1 / alpha of the max-min level. At DECAY or more it can be 0 where levels
+are many powers of ten apart. Where levels are a polymatroid each is within alpha of its leximin level:
+docs/reference/derivations.md has the proofs, and an example without such a bound.
 """
 
 from dataclasses import dataclass

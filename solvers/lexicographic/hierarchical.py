@@ -20,7 +20,7 @@ class TaskOptions(AlgorithmOptions):
 
     Attributes
     ----------
-    task : the dominant share of one small task: the answer is off by about as much, and it takes about one step for each
+    task : the dominant share of one small task: the answer is off by some tasks, seldom by dozens, and takes a step for each
     """
 
     task: float = 1e-3
