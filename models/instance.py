@@ -200,8 +200,10 @@ class Instance(InstanceData):
         `unit` (N,) is how many tasks one task of the result is, default 1. The arcs stay, in the same order.
         InstanceError where a number leaves the range of floating point.
         """
-        weights = validation.read_weights(weights, self._users)
-        data: dict[str, Any] = {"weights": weights, "_given": dict(NOTHING_GIVEN)}
+        for n in np.flatnonzero(~((weights > 0) & (weights < np.inf)))[:1]:
+            what = f"the weight of user {self.users[n]!r}, beside those of others,"
+            raise InstanceError(f"{what} is out of the range of floating point: change weights")
+        data: dict[str, Any] = {"weights": frozen(np.array(weights, dtype=float)), "_given": dict(NOTHING_GIVEN)}
         if unit is not None:
             data["vectors"] = vectors = self.vectors.in_units(unit)
             data["own"] = MappingProxyType({(n, i): frozen(d * unit[n]) for (n, i), d in self.own.items()})

@@ -146,6 +146,7 @@ def linear_rows(matrix: Any, variables: list[Any]) -> list[Any]:
     return result
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def canonical(
     instance: Instance, rate: Callable[[Instance], Floats] | None = None, leveled: bool = True, one_unit: bool = False
 ) -> tuple[Instance, Floats]:

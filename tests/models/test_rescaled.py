@@ -54,5 +54,8 @@ def test_what_leaves_the_range_is_refused():
     for unit in (1e305, 1e308):  # the second overflows
         with pytest.raises(fa.FairallocError, match="out of range"):
             Instance([[1, 2]], [[3, 4]]).rescaled(np.ones(1), np.array([unit]))
-    with pytest.raises(fa.FairallocError, match="must be positive"):
+    with pytest.raises(fa.FairallocError, match="the weight of user 'u1', beside those of others, is out of the range"):
         instance.rescaled(np.zeros(1))
+    for far in ([1e-200, 1e200], [1e-160, 1e160, 1]):  # "the weight of user 'u1' is 0" was said of what is positive
+        with pytest.raises(fa.FairallocError, match="the weight of user 'u1', beside those of others, is out of the range"):
+            fa.solve(Instance([[1, 2]] * len(far), [[3, 4]], weights=far), "drfh")

@@ -227,6 +227,8 @@ def test_a_model_of_ones_own_is_judged_by_its_optimality_conditions(facts, termi
 
 def test_how_far_apart_tasks_are_is_relative_to_the_right_ones():
     assert judge._apart([Fraction(3), Fraction(1), 0, Fraction(1)], [Fraction(2), Fraction(2), 0, 0]) == [0.5, 0.5, 0, np.inf]
+    far = fa.Instance([[1, 2], [2, 1], [1, 1]], [[4, 4]], weights=[1e-160, 1e160, 1])
+    assert fa.solve(far, "nb").residual >= 0  # an OverflowError
 
 
 def test_a_bound_beyond_what_is_allowed_is_none_that_helps():
