@@ -89,4 +89,5 @@ def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
         return result
     n = int(np.flatnonzero(instance.min_tasks)[0])
     floor = f"user {instance.users[n]!r} has {instance.min_tasks[n]:g}"
-    raise NotApplicable(f"mechanism {mechanism.id!r} knows no min_tasks, but {floor}")
+    whole = " for whole tasks" * mechanism.parameters.get("integral", False)
+    raise NotApplicable(f"mechanism {mechanism.id!r} knows no min_tasks{whole}, but {floor}")

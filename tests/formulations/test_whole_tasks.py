@@ -156,7 +156,7 @@ def test_what_is_refused():
         fa.solve(one, "uniform", integral=True)
     with pytest.raises(FairallocError, match="integral is 1, but it must be true or false"):
         fa.solve(one, "lmmf", integral=1)
-    with pytest.raises(FairallocError, match="knows no min_tasks"):
+    with pytest.raises(FairallocError, match="'lmmf' knows no min_tasks for whole tasks"):
         fa.solve(Instance([[1], [2]], [[5]], min_tasks=[1, 0]), "lmmf", integral=True)
     assert fa.mechanism("lmmf", integral=True).parameters == {"integral": True}
     assert fa.mechanism("lmmf", integral=False) is fa.mechanism("lmmf")
