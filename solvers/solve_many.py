@@ -105,7 +105,7 @@ def solve_many(
             if not answers:
                 raise
     ended, rule = "time_limit" if limits.late else "interrupted", None if isinstance(mechanism, str) else item
-    return [answers.get(k) or _not_begun(instance, item, ended).noted(rule=rule) for k, instance in enumerate(given)]
+    return [answers.get(k) or _unanswered(instance, item, ended).noted(rule=rule) for k, instance in enumerate(given)]
 
 
 def _found(
@@ -129,8 +129,8 @@ def _found(
             return
 
 
-def _not_begun(instance: Instance, mechanism: Mechanism, ended: str) -> Allocation:
-    said = "there was no time left to begin with it" if ended == "time_limit" else "it was interrupted before its turn"
+def _unanswered(instance: Instance, mechanism: Mechanism, ended: str) -> Allocation:
+    said = "there was no time left for it" if ended == "time_limit" else "it was interrupted before it had an answer"
     facts: dict[str, Any] = {"termination": ended, "message": said, "not_judged": f"not judged: {said}"}
     home = instance
     with suppress(FairallocError):  # nobody looks at whether the mechanism is defined there

@@ -205,6 +205,24 @@ def test_ctrl_c_ends_the_whole_call_and_keeps_what_was_found(monkeypatch, raises
             fa.solve_many([PLANTED, generators.generic(3, 2, 2)], "nb")
 
 
+@pytest.mark.parametrize(("ends", "word"), [(KeyboardInterrupt, "before it had an answer"), (None, "no time left for it")])
+def test_those_of_a_stack_that_was_begun_are_not_said_to_be_not_begun(monkeypatch, ends, word):
+    def ended(instances, mechanism, limits):
+        if instances[0].N < 20:
+            return together(instances, mechanism, limits)
+        if ends is not None:
+            raise ends
+        monkeypatch.setattr(module.Limits, "late", True)
+        return [None] * len(instances)
+
+    together = module._together
+    monkeypatch.setattr(module, "_together", ended)
+    few = [generators.generic(3, 2, 2, seed) for seed in range(2)]
+    answers = fa.solve_many([*few, *GENERIC[:2]], "nb")
+    assert [answer.claims_success for answer in answers] == [True, True, False, False]
+    assert word in answers[3].message
+
+
 def test_each_of_a_stack_has_its_part_of_the_time(monkeypatch):
     """On clocks that go 1 and 3 seconds from one look to the next."""
     wall, cpu = itertools.count(5), itertools.count(7, 3)
