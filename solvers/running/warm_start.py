@@ -25,7 +25,7 @@ def start_on(home: Instance, allocation: Allocation) -> tuple[Floats, Floats | N
     if not all(np.array_equal(a, b) for a, b in pairs):
         raise InstanceError(
             f"warm_start has {len(theirs)} arcs of {allocation.instance.N} users and {allocation.instance.K} servers, but it "
-            f"must have the {len(mine)} arcs of this instance, of {home.N} users and {home.K} servers"
+            f"must have the {len(mine)} arcs of {home.N} users and {home.K} servers that answers are given on"
         )
     same = allocation.prices is not None and allocation.prices.shape == (home.K, home.R)
     return allocation.x, allocation.prices if same else None

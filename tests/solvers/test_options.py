@@ -333,6 +333,8 @@ def test_who_takes_no_start_says_so_and_goes_on():
 def test_a_start_on_other_arcs_is_one_sentence():
     with pytest.raises(InstanceError, match="warm_start has 6 arcs of 3 users and 2 servers, but it must have the 18 arcs of"):
         solve(SMALL, "nb", warm_start=solve(generators.generic(3, 2, 2), "nb"))
+    with pytest.raises(InstanceError, match=r"of \d+ users and 1 servers that answers are given on"):  # not "of this instance"
+        solve(SMALL, "drf", warm_start=solve(SMALL, "nb"))
     with pytest.raises(InstanceError, match=r"warm_start is .*, but it must be an Allocation"):
         solve(SMALL, "nb", warm_start=[1.0])
     with pytest.raises(InstanceError, match="warm_start has tasks that are no numbers"):
