@@ -30,7 +30,7 @@ from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.running.cpu_time import processor_seconds
-from fairalloc.solvers.running.dispatch import is_ours, meets
+from fairalloc.solvers.running.dispatch import is_large, is_ours, meets
 from fairalloc.solvers.running.threads import checked_threads, limited_threads, threads_used
 from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.solvers.solve import solve
@@ -134,7 +134,7 @@ def _unanswered(instance: Instance, mechanism: Mechanism, ended: str) -> Allocat
     facts: dict[str, Any] = {"termination": ended, "message": said, "not_judged": f"not judged: {said}"}
     home = instance
     with suppress(FairallocError):  # nobody looks at whether the mechanism is defined there
-        home = mechanism.home(instance)
+        home = instance if is_large(instance) else mechanism.home(instance)  # which may take seconds
     return Allocation(home, np.full(home.A, np.nan), mechanism.id, parameters=mechanism.parameters, **facts)
 
 

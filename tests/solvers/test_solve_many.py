@@ -15,6 +15,7 @@ from tolerances import DEGENERATE, RESIDUAL, ROUNDING, SHARES
 import fairalloc as fa
 from fairalloc.models.examples import generators
 from fairalloc.solvers.interior_point.batch import Stack, _Points, _solutions, solve_stack
+from fairalloc.solvers.running import dispatch
 
 module = importlib.import_module("fairalloc.solvers.solve_many")
 
@@ -174,14 +175,17 @@ def test_time_that_is_over():
     assert all(np.isnan(answer.x).all() and "no time" in answer.not_judged for answer in answers)
 
 
-def test_what_was_not_begun_says_what_was_asked():
-    """Its parameters were lost, its rule was, and for one pool it came on all servers."""
+def test_what_was_not_begun_says_what_was_asked(monkeypatch):
+    """Its parameters were lost, its rule was, and for one pool it came on all servers; of large ones a limit of 2 s took 14."""
     two = fa.Instance([[1, 2], [2, 1]], [[4, 9], [4, 9]])
     (found,) = fa.solve_many([two], "alpha-fair", time_limit=1e-9, alpha=3)
     assert (found.parameters, found.rule) == ({"alpha": 3.0, "share": "tasks"}, None)
     own = fa.mechanism("drf")
     (found,) = fa.solve_many([two], own, time_limit=1e-9)
     assert (found.instance, found.rule) == (two.pool, own)
+    monkeypatch.setattr(dispatch, "LARGE", 1)
+    monkeypatch.setattr(type(own), "home", None)
+    assert fa.solve_many([two], own, time_limit=1e-9)[0].instance is two
 
 
 @pytest.mark.parametrize("raises", [False, True])
