@@ -215,7 +215,8 @@ def _exact_tasks(allocation: Allocation) -> tuple[Fraction, ...]:
 
 def _apart(values: Iterable[Fraction], right: Iterable[Fraction]) -> list[float]:
     """The relative difference of each value from the right one, at most 1e300 where that is not 0."""
-    return [float(min(abs(v / t - 1), 10**300)) if t else np.inf if v else 0.0 for v, t in zip(values, right, strict=True)]
+    most = Fraction(10**300)
+    return [float(min(abs(v / t - 1), most)) if t else np.inf if v else 0.0 for v, t in zip(values, right, strict=True)]
 
 
 class RightTasks(NamedTuple):
