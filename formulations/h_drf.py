@@ -52,7 +52,8 @@ class HierarchicalDrf(Mechanism):
         if not allocation.has_point:
             return 1.0
         right = np.array(hierarchical_filling(allocation.instance), dtype=float)
-        return worst(np.abs(allocation.tasks - right) / np.maximum(right, allocation.tasks))
+        most = np.maximum(right, allocation.tasks)  # 0 where the tasks of a user are too few for a float
+        return worst(np.divide(np.abs(allocation.tasks - right), most, out=np.zeros_like(most), where=most != 0))
 
 
 mechanism = HierarchicalDrf()

@@ -522,6 +522,11 @@ def test_departments_that_are_alike_get_the_same_under_h_drf():
     assert fa.solve(instance, "h-drf").tasks_exact == (*(30, Fraction(70, 3)) * 3, 30)
 
 
+def test_tasks_too_few_for_a_float_are_no_error_of_h_drf():
+    answer = fa.solve(fa.Instance([[1], [1]], [[1]], weights=[1e200, 1e-200]), "h-drf")
+    assert (answer.tasks.tolist(), answer.termination, answer.residual) == ([1, 0], "optimal", 0)
+
+
 def test_h_drf_has_no_model_and_no_guarantees():
     with pytest.raises(fa.FairallocError, match="has no CVXPY model"):
         fa.mechanism("h-drf").cvxpy(FOUR.replace(groups={"A": [0, 1]}))
