@@ -148,7 +148,7 @@ print(by_pyomo.tasks.round(6), by_pyomo.method)
 # %% [markdown]
 # ## Change a number, solve again
 #
-# A number that will change is a `cp.Parameter`. The problem is written once.
+# A number that will change is a `cp.Parameter`. The problem is compiled once.
 
 # %%
 limit = cp.Parameter(nonneg=True, value=3)
@@ -341,8 +341,6 @@ assert result.status == "not decided: violated in floating point"
 assert all(record.residual < 1e-6 for record in summary.records)
 assert np.allclose(bounded.tasks * [1 / 15, 1 / 15, 1 / 20, 1 / 20], [0.2, 0.2, 0.65, 0.15])
 assert np.allclose([d[0] @ prices for d in servers.demands], [2, 7 / 6, 3 / 4, 3 / 4])
-written = []
-once = fa.mechanism("drfh").edited("once", cvxpy=lambda *a: written.append(a) or adjustable(*a))
-for limit.value in (1, 2):
-    fa.solve(servers, once)
-assert len(written) == 1
+kept = swept.settled(servers)
+limit.value = 2
+assert swept.settled(servers) is kept

@@ -270,7 +270,7 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Acc
         result = _claim(result, model.optimality or 0.0, promised(accuracy))
     if model.doubt and result.termination == "optimal":
         result = result.noted(termination="stationary", message=allocation.message)
-    if result.termination in UNANSWERED:
+    if result.termination in UNANSWERED and model.optimality is None:
         result = result.noted(not_judged="not judged: its method ended without an answer")
     elif model.doubt or model.optimality is None:
         why = model.doubt or "its method gave neither dual prices nor a bound from which optimality could be checked"
