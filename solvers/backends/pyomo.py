@@ -81,7 +81,8 @@ def linear_part(model: "pyo.ConcreteModel", instance: Instance) -> "pyo.Concrete
     others = [row for row in active(model, "Constraint") if polynomial_degree(row.body) not in (0, 1)]
     for part in [*others, *active(model, "Objective")]:
         part.deactivate()
-    model.no_objective, model.is_allocation = pyo.Objective(expr=0.0), pyo.ConstraintList()
+    model.add_component("no objective", pyo.Objective(expr=0.0))
+    model.is_allocation = pyo.ConstraintList()
     for variable in model.x.values() if others else ():
         variable.setlb(max(variable.lb or 0.0, 0.0))
     for row in linear_rows(instance.arcs.load, list(model.x.values())) if others else ():
