@@ -24,6 +24,11 @@ def one_of(name: str, value: Any, words: Collection[str]) -> None:
     require(isinstance(value, str) and value in words, f"{name} is", value, f"it must be one of {', '.join(words)}")
 
 
+def written_here(*places: Any) -> bool:
+    """Whether these classes and functions are all of this package."""
+    return {str(getattr(place, "__module__", None)).partition(".")[0] for place in places} == {"fairalloc"}
+
+
 class Mechanism:
     """A fair allocation mechanism: an id, and a model in CVXPY, in Pyomo, or in both.
 
@@ -98,8 +103,7 @@ class Mechanism:
     @property
     def is_ours(self) -> bool:
         """Whether nothing of it was written outside this package."""
-        places = type(self), *self.functions, getattr(self, "share", type(self))
-        return {str(getattr(place, "__module__", None)).partition(".")[0] for place in places} == {"fairalloc"}
+        return written_here(type(self), *self.functions, getattr(self, "share", type(self)))
 
     @property
     def has_residual(self) -> bool:
@@ -114,7 +118,7 @@ class Mechanism:
             raise FairallocError(f"mechanism {self.id!r} has no model: it must define write_cvxpy or write_pyomo")
         models = {"write_cvxpy", "write_pyomo"}  # those of an Equilibrium read its game, and so do its methods
         writers = [c for c in type(self).__mro__ if models & vars(c).keys() or c.__name__ == "Equilibrium"]
-        ours = next(c for c in writers if c.__module__.startswith("fairalloc."))
+        ours = next(c for c in writers if written_here(c))
         if ours is not writers[0] and ours.__name__ not in ("Mechanism", "Leximin"):  # a rule is what its share says
             what = f"{type(self).__name__} has another model than {ours.__name__}"
             raise FairallocError(f"{what}, whose methods it inherits: derive it from Mechanism, or edit that model with `edited`")

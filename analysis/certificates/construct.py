@@ -6,7 +6,7 @@
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -104,12 +104,7 @@ def certify(
     item = mechanism_of(allocation, mechanism, "certify")
     if allocation.mechanism == mechanism:  # an id: a mechanism has its own parameters
         item = item.configure(**allocation.parameters)
-
-    def at_home() -> tuple[Instance, Allocation | None]:
-        home = home_of(item, allocation.instance)
-        return home, replace(allocation, instance=home)
-
-    return _in_time(item, at_home, tolerance, time_limit)
+    return _in_time(item, allocation.instance, allocation, tolerance, time_limit)
 
 
 def certified_answer(
@@ -118,22 +113,23 @@ def certified_answer(
     """The mechanism's own answer with its proof, as of `certify`: in rationals from the start where it has a rational answer."""
     item = find_mechanism(mechanism).kept(as_instance(instance))
     item.check_groups(instance)
-    return _in_time(item, lambda: (item.home(instance), None), TOLERANCE, time_limit)
+    return _in_time(item, instance, None, TOLERANCE, time_limit)
 
 
 def _in_time(
-    item: Mechanism, at_home: Callable[[], tuple[Instance, Allocation | None]], tolerance: float, time_limit: float | None
+    item: Mechanism, instance: Instance, given: Allocation | None, tolerance: float, time_limit: float | None
 ) -> Certificate | NotCertified:
-    """`at_home` makes the instance of the mechanism's answers, which on large instances takes long too."""
     seconds = checked_limit(time_limit)
     late: Certificate | NotCertified = NotCertified(item.id, "the time was not enough")
     limits = Limits(deadline=now() + seconds)
-    return within(seconds, lambda _: _certified(item, *at_home(), tolerance, limits), late)
+    return within(seconds, lambda _: _certified(item, instance, given, tolerance, limits), late)
 
 
 def _certified(
-    item: Mechanism, home: Instance, given: Allocation | None, tolerance: float, limits: Limits
+    item: Mechanism, instance: Instance, given: Allocation | None, tolerance: float, limits: Limits
 ) -> Certificate | NotCertified:
+    home = item.home(instance) if given is None else home_of(item, instance)  # which on large instances takes long too
+    given = given and replace(given, instance=home)
     item = without_floors(item.kept(home))
     if given is not None and not infeasibility(given) <= tolerance:
         return NotCertified(item.id, f"the allocation is infeasible by {infeasibility(given):.3g}")

@@ -126,6 +126,11 @@ def scaled(instance: Instance, prices: Floats, tasks: Floats, worth: Floats) -> 
     return float((worth * tasks)[free].sum()) / paid if paid > 0 else 1.0
 
 
+def costs_in_floats(instance: Instance, x: Floats, residual: float) -> Costs:
+    """Those of tasks x (A,) where a proof leaves `residual` open."""
+    return Costs(instance, cleaned(instance, x), False, max(FULL, residual))
+
+
 def cleaned(instance: Instance, x: Floats) -> list[float]:
     """(A,) the tasks without what solvers leave of 0."""
     tasks = (instance.arcs.owner @ x)[instance.arcs.user]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.certificates.dual_solutions import ProgramCertificate
-from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, NOISE, SAME, Costs, cleaned, scaled
+from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, cleaned, costs_in_floats, scaled
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
 from fairalloc.formulations.alpha_family import LargestSum
@@ -88,7 +88,7 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
     value = next(iter(item.values(allocation).values()))
     limited = frozenset(np.flatnonzero(allocation.tasks >= (1.0 - AT_LIMIT) * domain.max_tasks).tolist())
     text = proved_by(f"the prices of {allocation.method or 'the allocation'}", residual)
-    costs = Costs(domain, cleaned(domain, allocation.x), False, max(FULL, residual))
+    costs = costs_in_floats(domain, allocation.x, residual)
     return DualSolution(costs, prices.tolist(), worth.tolist(), limited, value, "prices", text)
 
 
@@ -162,7 +162,7 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
     prices, residual = _best_prices(subject, marginal)
     if not residual <= REFUSED:
         raise refused(subject, f"no known prices prove it: they leave a gain of {residual:.2g} open")
-    costs = Costs(subject.domain, cleaned(subject.domain, subject.allocation.x), False, max(FULL, residual))
+    costs = costs_in_floats(subject.domain, subject.allocation.x, residual)
     priced = costs.priced(prices)
     below = np.flatnonzero(subject.allocation.tasks < subject.instance.max_tasks * (1.0 - max(AT_LIMIT, residual))).tolist()
     if below and not priced:

@@ -18,7 +18,7 @@ import numpy as np
 
 from fairalloc.analysis.certificates import Certificate, NotCertified, certify
 from fairalloc.analysis.certificates.dual_solutions import LeximinCertificate
-from fairalloc.analysis.explanations.costs import FULL, LEFT, Costs, cleaned
+from fairalloc.analysis.explanations.costs import LEFT, Costs, cleaned, costs_in_floats
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, Leximin
@@ -149,8 +149,7 @@ def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float)
         full = tuple(users[limited[users]].tolist())
         found.append(Layer(level, tuple(users.tolist()), full, (p / y if y > 0 else p).tolist()))
     proof = proved_by(f"the prices of {subject.allocation.method or 'the allocation'}", residual)
-    costs = Costs(domain, cleaned(domain, x), False, max(FULL, residual))
-    return Rounds(found, costs, rate.tolist(), by_weight(item, domain), "prices", proof)
+    return Rounds(found, costs_in_floats(domain, x, residual), rate.tolist(), by_weight(item, domain), "prices", proof)
 
 
 def _of_rounds(rounds: Rounds, users: Sequence[int]) -> list[Sentence]:

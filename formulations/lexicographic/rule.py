@@ -22,7 +22,7 @@ from fairalloc.formulations.common.user_error import errors_of_levels
 from fairalloc.formulations.lexicographic.linear_program import LP, Round, cvxpy_round, pyomo_round, round_as_lp
 from fairalloc.formulations.lexicographic.same_model import MOST_ARCS, difference
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
-from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.mechanism import Mechanism, written_here
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
@@ -76,7 +76,7 @@ class Leximin(Mechanism):
         for layer in ("cvxpy", "pyomo"):
             name = f"write_{layer}"
             writer = next(c for c in type(self).__mro__ if name in vars(c))
-            if not writer.__module__.startswith("fairalloc."):
+            if not written_here(writer):
                 part = self._other_part(instance, layer)
                 if part:
                     what = f"the model of {self.id!r} in {layer} is not that of its share: {part!r} differs"

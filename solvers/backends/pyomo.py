@@ -92,9 +92,7 @@ def linear_part(model: "pyo.ConcreteModel", instance: Instance) -> "pyo.Concrete
 
 def highs(model: "pyo.ConcreteModel") -> str:
     """How HiGHS ends with a linear model, whose values stay."""
-    solver = _silent()
-    solver.config.load_solutions = solver.config.raise_exception_on_nonoptimal_result = False
-    return TERMINATION.get(solver.solve(model).termination_condition.name, "error")
+    return TERMINATION.get(_silent().solve(model).termination_condition.name, "error")
 
 
 class PyomoHighs(PyomoSession):
@@ -106,7 +104,6 @@ class PyomoHighs(PyomoSession):
         with self.phase("compile"), uncaptured():
             check_highs_options(self.limits.solver_options)
             solver = _silent()
-            solver.config.load_solutions = solver.config.raise_exception_on_nonoptimal_result = False
             ours = {"threads": self.limits.threads or 1, "output_flag": self.limits.log}
             if not self.mechanism.integer:
                 ours["simplex_iteration_limit"] = pivots(self.model.nconstraints(), self.model.nvariables())
@@ -136,7 +133,7 @@ class PyomoHighs(PyomoSession):
 
 
 def _silent() -> Any:
-    """Pyomo's interface to HiGHS, which prints its banner when the first variables arrive, before any option is set."""
+    """Pyomo's interface to HiGHS, without its banner, which is printed before any option is set, and without what it raises."""
     from pyomo.contrib.solver.solvers.highs import Highs
 
     class Silent(Highs):  # type: ignore[misc]
@@ -144,7 +141,9 @@ def _silent() -> Any:
             self._solver_model.setOptionValue("output_flag", False)
             super().add_block(block)
 
-    return Silent()
+    solver = Silent()
+    solver.config.load_solutions = solver.config.raise_exception_on_nonoptimal_result = False
+    return solver
 
 
 TERMINATION = {

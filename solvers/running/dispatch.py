@@ -24,6 +24,7 @@ import numpy as np
 
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations.h_drf import HierarchicalDrf
+from fairalloc.formulations.mechanism import written_here
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.feasibility import infeasibility
@@ -75,8 +76,7 @@ def is_ours(item: Mechanism | Method) -> bool:
     """Whether nothing of it was written outside this package."""
     if isinstance(item, Mechanism):
         return item.is_ours
-    places = type(item), *getattr(item, "functions", ())
-    return {str(getattr(place, "__module__", None)).partition(".")[0] for place in places} == {"fairalloc"}
+    return written_here(type(item), *getattr(item, "functions", ()))
 
 
 def _isolates_call(request: Request) -> bool:
