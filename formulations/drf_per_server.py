@@ -8,6 +8,7 @@ together and is refused.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,8 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact import rationals
-from fairalloc.models.input.validation import if_distinct
+from fairalloc.models.input.demand_matrix import scaled_rows
+from fairalloc.models.input.validation import Derived, if_distinct
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import one_vector
@@ -52,15 +54,25 @@ def _pairs(instance: Instance) -> Instance:
     for n in np.flatnonzero(np.isfinite(instance.max_tasks))[:1]:
         raise NotApplicable(f"drf-per-server knows no limits across servers, but user {instance.users[n]!r} has max_tasks")
     one_vector(instance, "drf-per-server")
-    n, i = instance.arcs.user, instance.arcs.server
-    exact = instance.exact
+    arcs, n, i = instance.arcs, instance.arcs.user, instance.arcs.server
+    vectors = scaled_rows(arcs.vectors[arcs.row], np.broadcast_to(arcs.time, len(arcs)))
     return instance.replace(
-        demands=[exact.demands_at(int(a), int(b)) for a, b in zip(n, i, strict=True)],
-        weights=[exact.weights[a] for a in n],
+        demands=Derived(vectors, _exact_demands, (instance,)),
+        weights=Derived(instance.weights[n], _exact_weights, (instance,)),
         eligible=sp.csr_array((np.ones(len(i), dtype=bool), (np.arange(len(i)), i)), shape=(len(i), instance.K)),
         **dict.fromkeys(("max_tasks", "rates", "demands_on", "groups")),
         users=if_distinct([f"{instance.users[a]} on {instance.servers[b]}" for a, b in zip(n, i, strict=True)]),
     )
+
+
+def _exact_demands(instance: Instance) -> list[Any]:
+    arcs, exact = instance.arcs, instance.exact
+    return [exact.demands_at(n, i) for n, i in zip(arcs.user.tolist(), arcs.server.tolist(), strict=True)]
+
+
+def _exact_weights(instance: Instance) -> list[Any]:
+    weights = instance.exact.weights
+    return [weights[n] for n in instance.arcs.user.tolist()]
 
 
 mechanism = PerServer(

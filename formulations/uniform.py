@@ -8,6 +8,9 @@ Residual: the largest relative difference of a user's tasks from that best, or t
 that is more.
 """
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -15,7 +18,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.exact.rationals import monopoly
 from fairalloc.models.feasibility import infeasibility
-from fairalloc.models.input.validation import if_distinct
+from fairalloc.models.input.validation import Derived, if_distinct
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, linear_program, worst
 from fairalloc.models.shares import gamma
@@ -32,7 +35,7 @@ class Uniform(Utilitarian):
     merges_servers = False  # its models are on a server for each user
 
     def domain(self, instance: Instance) -> Instance:
-        """N K servers: row i N + n is user n's part of server i, eligible for that user alone; in rationals, as `exact` needs.
+        """N K servers: row i N + n is user n's part of server i, eligible for that user alone.
 
         Its arcs are those of the instance, in the same order. A task counts 1 / sum_i gamma_ni, so that without limits the
         objective is the sum of all parts, 1, where users have one variant and no time of their own. It is made once.
@@ -40,22 +43,20 @@ class Uniform(Utilitarian):
         return instance.once("parts of servers", lambda: self._parts(instance))
 
     def _parts(self, instance: Instance) -> Instance:
-        exact, everything, own = instance.exact, sum(instance.exact.weights), own_time(instance)
-        n, i = np.nonzero(instance.placement)
-        alone = sp.csr_array((np.ones(len(n), bool), (n, i * instance.N + n)), shape=(instance.N, instance.K * instance.N))
-        pools = zip(instance.counts.tolist(), exact.capacities, strict=True)
+        source, N, K, own = (instance,), instance.N, instance.K, own_time(instance)
+        part = np.where(np.arange(instance.R) == own[:, None], 1.0, (instance.weights / instance.weights.sum())[:, None])
+        there = sp.coo_array(np.ones((N, K)) if instance.open_pairs is None else instance.open_pairs)
+        placed = sp.csr_array((there.data, (there.row, there.col * N + there.row)), shape=(N, K * N))
+        alone = np.zeros((N, K))
+        np.maximum.at(alone, (instance.arcs.user, instance.arcs.server), instance.arcs.gamma)
         return instance.replace(
-            capacities=[
-                [q * c * (1 if r == own[m] else w / everything) for r, c in enumerate(capacity)]
-                for q, capacity in pools
-                for m, w in enumerate(exact.weights)
-            ],
+            capacities=Derived((instance.pools[:, None] * part).reshape(K * N, -1), _exact_capacities, source),
             counts=None,
-            weights=[1 / tasks for tasks in monopoly(instance)],
-            eligible=alone,
+            weights=Derived(1 / alone.sum(axis=1), _exact_weights, source),
+            eligible=placed.astype(bool),
             servers=if_distinct([f"{s} for {u}" for s in instance.servers for u in instance.users]),
-            rates=None,
-            demands_on={(n, i * instance.N + n): v for (n, i), v in exact.demands_on.items()},
+            rates=None if instance.rates is None else Derived(placed, _exact_rates, source),
+            demands_on={(n, i * N + n): v for (n, i), v in instance.exact.own.items()},
         )
 
     def home(self, instance: Instance) -> Instance:
@@ -94,6 +95,26 @@ def most_tasks(instance: Instance) -> Floats:
     if not answer.success:
         return np.full(instance.N, np.inf)  # nothing is proved
     return frozen((scaled.arcs.owner @ answer.x) * unit)
+
+
+def _exact_capacities(instance: Instance) -> list[Any]:
+    exact, own, everything = instance.exact, own_time(instance), sum(instance.exact.weights)
+    return [
+        [q * c * (1 if r == own[m] else w / everything) for r, c in enumerate(capacity)]
+        for q, capacity in zip(instance.counts.tolist(), exact.capacities, strict=True)
+        for m, w in enumerate(exact.weights)
+    ]
+
+
+def _exact_weights(instance: Instance) -> list[Any]:
+    return [1 / tasks for tasks in monopoly(instance)]
+
+
+def _exact_rates(instance: Instance) -> list[Any]:
+    rates: list[dict[int, Fraction]] = [{} for _ in range(instance.N)]
+    for (n, i), rate in instance.exact.rates.items():
+        rates[n][i * instance.N + n] = rate
+    return rates
 
 
 mechanism = Uniform()

@@ -92,9 +92,10 @@ class Instance(InstanceData):
         given = {"demands": demands, "capacities": capacities, "weights": weights, "counts": counts, "eligible": eligible}
         given |= {"rates": rates, "max_tasks": max_tasks, "min_tasks": min_tasks, "demands_on": demands_on, "groups": groups}
         given |= {"users": users, "servers": servers, "resources": resources}
-        self._read(name, plain_arguments(given))
+        derived = {key: value for key, value in given.items() if isinstance(value, validation.Derived)}
+        self._read(name, plain_arguments(given | {key: value.floats for key, value in derived.items()}), derived)
 
-    def _read(self, name: str, given: Mapping[str, Any]) -> None:
+    def _read(self, name: str, given: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
         """Check the arguments, as rows, and keep them."""
         for what in ("demands", "capacities"):
             require(validation.count_of(given[what]) is not None, f"{what} are", given[what], "they must be a list of vectors")
@@ -121,7 +122,7 @@ class Instance(InstanceData):
         data["_rates"] = validation.read_rates(given["rates"], users, servers)
         own = {} if given["demands_on"] is None else given["demands_on"]
         data["own"] = MappingProxyType(validation.read_own_demands(own, users, servers, resources, self.vectors.counts))
-        data["_given"] = {key: validation.source_of(given[key]) for key in NOTHING_GIVEN}
+        data["_given"] = {key: derived.get(key, validation.source_of(given[key])) for key in NOTHING_GIVEN}
         data["_given"]["demands_on"] = copy.deepcopy(dict(own))
         data["groups"] = read_groups(given["groups"], self.users if given["groups"] is not None else ())
         with np.errstate(over="ignore"):

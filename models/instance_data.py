@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError
-from fairalloc.models.input.demand_matrix import DerivedRows, Vectors, scaled_rows, small, small_range, with_data
+from fairalloc.models.input.demand_matrix import Vectors, scaled_rows, small, small_range, with_data
 from fairalloc.models.input.groups import Groups
-from fairalloc.models.input.validation import Places, is_unlimited
+from fairalloc.models.input.validation import Derived, Places, is_unlimited
 from fairalloc.models.numbers import Floats, frozen, is_vector, rational
 
 
@@ -142,7 +142,7 @@ class ExactData:
         if not isinstance(other, ExactData):
             return NotImplemented
         mine, theirs = self._given["demands"], other._given["demands"]
-        alike = mine is not None and (mine is theirs or (isinstance(mine, DerivedRows) and mine == theirs))
+        alike = mine is not None and (mine is theirs or (isinstance(mine, Derived) and mine == theirs))
         names = ("capacities", "weights", "max_tasks", "min_tasks", "own", *["demands"] * (not alike), "rates")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 

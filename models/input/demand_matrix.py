@@ -1,6 +1,5 @@
 """The demand vectors of all users, one below the other, as one sparse matrix: a user has as many rows as variants."""
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,10 +84,6 @@ class Vectors:
         """What two have in common where they are equal."""
         places = (self.first, self.matrix.indptr, self.matrix.indices)
         return *(place.astype(np.int64).tobytes() for place in places), self.matrix.data.tobytes()
-
-
-class DerivedRows(Sequence[Any]):
-    """Exact demands that follow from other data: where two of these are equal, so are their rows, which need not be read."""
 
 
 def index_type(size: int) -> type[np.signedinteger[Any]]:

@@ -6,8 +6,8 @@ by value, which names it. Nothing (users x servers) or (users x resources) is ma
 
 import copy
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -111,6 +111,29 @@ def first_rows(demands: tuple[Any, Any]) -> NDArray[np.intp]:
     sound = number.shape == (rows,) and number.dtype.kind in "iu" and number[:1].tolist() == [0]
     require(sound and np.isin(np.diff(number), (0, 1)).all(), "the user of each row of demands is", user, rule)
     return np.concatenate(([0], np.cumsum(np.bincount(number))))
+
+
+@dataclass(frozen=True)
+class Derived(Sequence[Any]):
+    """Exact data that follow from others and are made when they are asked for; two are equal where what they follow from is.
+
+    floats : the nearest floats, in a form that an instance reads in one piece
+    rule, source : the rationals for each user or server row are rule(*source)
+    """
+
+    floats: Any = field(compare=False)
+    rule: Callable[..., Sequence[Any]]
+    source: tuple[Any, ...]
+
+    @cached_property
+    def rows(self) -> Sequence[Any]:
+        return self.rule(*self.source)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, k: Any) -> Any:
+        return self.rows[k]
 
 
 def source_of(value: Any) -> Any:

@@ -10,9 +10,9 @@ tasks alone (nb, mmf, lmmf, utilitarian) is what it was, with the rows. Those th
 (drfh, ps-dsf, the game) would compare shares of the new resources, and refuse several variants where they need one.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from fractions import Fraction
-from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import checked
-from fairalloc.models.input.demand_matrix import DerivedRows, Vectors
-from fairalloc.models.input.validation import read_limits
+from fairalloc.models.input.demand_matrix import Vectors
+from fairalloc.models.input.validation import Derived, read_limits
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import finite, rational
 
@@ -56,10 +56,10 @@ def with_own_time(instance: Instance, limits: Any = None) -> Instance:
     times = [f"time of {user}" for user in instance.users]  # one by whose name somebody's would be told is nobody's here
     if len({*named, *times}) < len(named) + len(times):
         named = [f"r{k}" for k in range(1, len(named) + 1)]
-    rows = _ExactRows(instance, tuple(limited.tolist()))
-    vectors = Vectors.of_sparse(rows.floats(), instance.arcs.owner.indptr.astype(np.intp))
+    source = instance, tuple(limited.tolist())
+    vectors = Vectors.of_sparse(_floats(*source), instance.arcs.owner.indptr.astype(np.intp))
     return Instance(
-        replace(vectors, given=rows),
+        Derived(vectors, _rows, source),
         [pools + [rational(limits[n], "the limit") for n in limited]],
         weights=instance.exact.weights,
         max_tasks=instance.exact.max_tasks,
@@ -80,37 +80,27 @@ def own_time(instance: Instance) -> NDArray[np.intp]:
     return np.array([place.get(f"time of {user}", -1) for user in instance.users])
 
 
-@dataclass(frozen=True)
-class _ExactRows(DerivedRows):
-    """What a task on each arc of an instance takes of the servers and of the own time of some users, in rationals."""
+def _rows(home: Instance, limited: tuple[int, ...]) -> list[list[list[Fraction]]]:
+    """For each user what a task on each of its arcs takes of the servers and of the own time of some users, in rationals."""
+    width, first = home.K * home.R + len(limited), home.arcs.owner.indptr.tolist()
+    rows = [[taken.get(r, Fraction(0)) for r in range(width)] for taken in _taken(home, limited)]
+    return [rows[a:b] for a, b in pairwise(first)]
 
-    home: Instance
-    limited: tuple[int, ...]
 
-    @cached_property
-    def _place(self) -> dict[int, int]:
-        """Where the own time of a user stands."""
-        return {n: k for k, n in enumerate(self.limited, self.home.K * self.home.R)}
+def _floats(home: Instance, limited: tuple[int, ...]) -> sp.csr_array:
+    """(A x (K R + limited users)) the nearest floats of the rows, as an instance that is read from a file has them."""
+    rows = list(_taken(home, limited))
+    data = [finite(d, "what a task takes") for taken in rows for d in taken.values()]
+    columns, start = np.array([r for taken in rows for r in taken]), np.cumsum([0, *map(len, rows)])
+    return sp.csr_array((data, columns, start), shape=(len(rows), home.K * home.R + len(limited)))
 
-    def __len__(self) -> int:
-        return self.home.N
 
-    def __getitem__(self, n: Any) -> Any:
-        arcs, width = self.home.arcs, self.home.K * self.home.R + len(self.limited)
-        first, end = arcs.owner.indptr[range(len(self))[n] :][:2].tolist()  # IndexError behind the last, which ends a loop
-        return [[taken.get(r, Fraction(0)) for r in range(width)] for taken in map(self._taken, range(first, end))]
-
-    def _taken(self, a: int) -> dict[int, Fraction]:
-        """What a task on an arc takes of each resource."""
-        arcs, exact, width = self.home.arcs, self.home.exact, self.home.R
-        n, v, i = int(arcs.user[a]), int(arcs.variant[a]), int(arcs.server[a])
+def _taken(home: Instance, limited: tuple[int, ...]) -> Iterator[dict[int, Fraction]]:
+    """What a task on each arc takes of each resource."""
+    arcs, exact, width = home.arcs, home.exact, home.R
+    place = {n: k for k, n in enumerate(limited, home.K * width)}  # where the own time of a user stands
+    for n, v, i in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True):
         taken = {i * width + r: d for r, d in enumerate(exact.demands_at(n, i)[v]) if d}
-        rate = Fraction(1) if (n, i) in exact.own else exact.rates.get((n, i), Fraction(1))
-        return taken | ({self._place[n]: 1 / rate} if n in self._place else {})
-
-    def floats(self) -> sp.csr_array:
-        """(A x (K R + limited users)) the nearest floats, as an instance that is read from a file has them."""
-        rows = [self._taken(a) for a in range(len(self.home.arcs))]
-        data = [finite(d, "what a task takes") for taken in rows for d in taken.values()]
-        columns, start = np.array([r for taken in rows for r in taken]), np.cumsum([0, *map(len, rows)])
-        return sp.csr_array((data, columns, start), shape=(len(rows), self.home.K * self.home.R + len(self.limited)))
+        if n in place:
+            taken[place[n]] = Fraction(1) if (n, i) in exact.own else 1 / exact.rates.get((n, i), Fraction(1))
+        yield taken

@@ -13,6 +13,7 @@ import fairalloc as fa
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
+from fairalloc.models.input.validation import Derived
 from fairalloc.models.transformations.own_time import own_time
 
 JOBS = fa.Instance([[1], [1]], {"fast": [1], "slow": [1]}, rates=[[4, 1], ["5/2", 1]])
@@ -93,7 +94,7 @@ def test_copies_read_no_row_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """There are as many rows as arcs, and as many numbers in each as servers and users."""
     limited, others = fa.with_own_time(JOBS), fa.with_own_time(JOBS, ["1/3", 1])
     third = fa.with_own_time(JOBS, [Fraction(1, 3), 1])
-    monkeypatch.setattr(type(limited.vectors.given), "__getitem__", None)
+    monkeypatch.setattr(Derived, "rows", None)
     copied = pickle.loads(pickle.dumps(limited.replace(name="jobs")))
     assert (copied.replace(name=""), third) == (limited, others)
     assert others != limited
