@@ -22,7 +22,7 @@ def numbers():
 
 
 @st.composite
-def instances(draw, placement=True, variants=True, overrides=True, limits=True, counts=True, scales=True):
+def instances(draw, placement=True, variants=True, overrides=True, rates=True, limits=True, counts=True, scales=True):
     """One to four users, servers and resources, with ties, zeros, weights and hostile units; the switches turn features off."""
     n_users, n_servers, n_resources = (draw(st.integers(1, 4)) for _ in range(3))
     entry = draw(st.sampled_from([PLAIN, numbers()]))
@@ -52,6 +52,11 @@ def instances(draw, placement=True, variants=True, overrides=True, limits=True, 
     }
     if placement and draw(st.booleans()):
         more["eligible"] = [[i == home or draw(st.booleans()) for i in range(n_servers)] for _ in range(n_users)]
+    if rates and draw(st.booleans()):
+        more["rates"] = [
+            [draw(numbers()) if i == home or draw(st.booleans()) else draw(st.sampled_from([0, 1])) for i in range(n_servers)]
+            for _ in range(n_users)
+        ]
     if overrides and draw(st.booleans()):
         pairs = draw(st.sets(st.tuples(st.integers(0, n_users - 1), st.integers(0, n_servers - 1)), max_size=2))
         more["demands_on"] = {(n, i): _like(demands[n], vector, n_resources) for n, i in pairs}

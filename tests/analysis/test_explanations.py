@@ -137,7 +137,7 @@ def test_effects_on_generated_instances(item, family):
     assert count >= 4
 
 
-@given(instances(variants=False, overrides=False, scales=False))
+@given(instances(variants=False, overrides=False, rates=False, scales=False))
 @settings(max_examples=drawn(6), deadline=None)
 def test_effects_on_any_instance(instance):
     """Ties, zeros, weights, limits and placement."""
@@ -223,7 +223,7 @@ def test_rounds_are_what_their_certificate_says(item, family):
         assert {s.source for s in explanation.sentences if s.kind in ("round", "user", "server")} == {"certificate"}
 
 
-@given(instances(overrides=False, scales=False))
+@given(instances(overrides=False, rates=False, scales=False))
 @settings(max_examples=drawn(6), deadline=None)
 def test_rounds_of_any_instance(instance):
     explanation = fa.explain(solve(instance, "lmmf", "exact"))

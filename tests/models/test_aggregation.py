@@ -109,7 +109,7 @@ def test_a_solved_class_is_a_solved_row_of_servers(name):
 
 
 @settings(max_examples=drawn(60), deadline=None)
-@given(instances(placement=False, overrides=False))
+@given(instances(placement=False, overrides=False, rates=False))
 def test_the_pool_has_the_exact_totals(instance):
     pool = pooled(instance)
     exact = instance.exact

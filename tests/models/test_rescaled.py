@@ -12,7 +12,7 @@ from fairalloc.models.instance import Instance
 
 
 @settings(max_examples=drawn(60), deadline=None)
-@given(instances())
+@given(instances(rates=False))
 def test_it_is_what_the_constructor_makes(instance):
     unit = np.linspace(0.5, 3.0, instance.N)
     weights = np.linspace(1.0, 2.0, instance.N)

@@ -127,7 +127,7 @@ def test_large_integers_stay_exact():
 
 
 @settings(max_examples=drawn(60), deadline=None)
-@given(instances(variants=False))
+@given(instances(rates=False, variants=False))
 def test_shares_are_their_definition(instance):
     if instance.demands_on:
         assert task_share(instance).shape == (instance.N,)
@@ -236,7 +236,7 @@ def test_numbers_at_the_edge_are_right():
 
 
 @settings(max_examples=drawn(30), deadline=None)
-@given(instances(variants=False))
+@given(instances(rates=False, variants=False))
 def test_shares_of_tasks_are_the_same_in_blocks_of_users(instance):
     whole, size = task_share(instance), shares.BLOCK
     try:
