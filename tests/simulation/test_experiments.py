@@ -505,6 +505,15 @@ def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
     assert "user 3 on C" in text
 
 
+@pytest.mark.parametrize("hours", [0.01, 0.25])
+def test_use_is_measured_to_the_end_of_a_part_of_an_interval(hours):
+    """0.01 hours had no interval and failed, and of 0.25 hours the last five minutes were not drawn."""
+    item = EXPERIMENTS["W.Fig6"]
+    settings = {**item.sizes["small"].variants["all jobs"], "hours": hours}
+    outcome = trial(item, "first-fit-drfh", 0, "generated", settings)
+    assert outcome.curves["CPU"][0][-1] == pytest.approx(hours)
+
+
 @pytest.mark.deep
 def test_settings_of_a_size_have_other_values_and_no_trial_is_begun_after_the_time_limit(tmp_path):
     given = RunSetting("small", workload="generated", settings={"users": 12})

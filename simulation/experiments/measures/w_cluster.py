@@ -61,7 +61,7 @@ def over_a_day(trial: Trial) -> TrialResult:
     workload, cluster = system(trial.workload, trial.seed, trial.settings)
     log = simulate_tasks(workload, cluster, trial.competitor, until, trial.seed)
     log.keep(trial.settings["logs"], f"{trial.label} seed {trial.seed}")
-    bounds = np.arange(0.0, until + 1.0, 60.0 * MINUTES)
+    bounds = np.append(np.arange(0.0, until, 60.0 * MINUTES), until)
     over_time, mean = utilisation(log, bounds), utilisation(log, [0.0, until])[0]
     load = _offered(workload, until) / cluster.totals
     owner, in_time, users = workload.job_user, workload.arrival + workload.duration <= until, len(workload.users)
