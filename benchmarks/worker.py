@@ -39,7 +39,7 @@ from fairalloc.runs.processes import START, Document
 from fairalloc.solvers import solve
 from fairalloc.solvers.catalogue.method_registry import find_method, method_of
 from fairalloc.solvers.judge import ModelFacts, judged
-from fairalloc.solvers.method import Limits, now
+from fairalloc.solvers.method import Answer, Limits, Method, now
 from fairalloc.solvers.options import read_accuracy
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.dispatch import is_ours
@@ -96,11 +96,27 @@ def _solved(job: Document, restart: Callable[[], bytes]) -> Document:
     item, parameters = unpacked(job["mechanism"])
     options = {"accuracy": read_accuracy(job["accuracy"]), "time_limit": job["time_limit"], "trace": job["trace"]}
     options |= {"threads": job["threads"], "reference": False} | parameters
-    asked: Callable[..., Allocation] = partial(solve, mechanism=item, method=method_of(unpacked(job["method"])), **options)
+    method = method_of(unpacked(job["method"]))
+    asked: Callable[..., Allocation] = partial(solve, mechanism=item, method=method, **options)
     tiny = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="warm-up")
     with contextlib.suppress(Exception):  # the case itself will show it too
         asked(tiny, time_limit=max(job["time_limit"], START))
-    return _measured(asked, pickle.loads(restart()))
+    called = [] if is_ours(method) else _overheard(method)
+    result = _measured(asked, pickle.loads(restart()))
+    return result | {"termination": called[-1]} if called and result["termination"] != "error" else result
+
+
+def _overheard(method: Method) -> list[str]:
+    """What a method calls its answers from now on: its claim, which `solve` judges."""
+    run, called = method.run, list[str]()
+
+    def overheard(mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
+        answer = run(mechanism, instance, limits)
+        called.extend([answer.termination] if isinstance(answer, Answer) else ())
+        return answer
+
+    method.run = overheard  # type: ignore[method-assign]
+    return called
 
 
 def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Document:

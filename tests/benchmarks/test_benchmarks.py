@@ -69,16 +69,18 @@ class FakeMethod(Method):
             _misbehave(self.id)
         elif self.id == "wakes":  # its first call takes longer than the limit
             time.sleep(1.5)
-        share = 0.0 if self.id == "lies" else math.nan if self.id == "nan" else 1 / instance.N
+        share = 0.0 if self.id in ("lies", "priced") else math.nan if self.id == "nan" else 1 / instance.N
         x = np.full(len(instance.arcs), share)
         times = Times(build=0.02 if ":" in self.id else 0.01, solve=0.1)
-        return Answer(x, None, "inaccurate" if self.id == "modest" else "optimal", times)
+        prices = np.ones((1, instance.K, instance.R)) if self.id == "priced" else None
+        return Answer(x, prices, "inaccurate" if self.id == "modest" else "optimal", times)
 
 
 _NAMES = (
     "highs",
     "lies",
     "nan",
+    "priced",
     "modest",
     "naps",
     "wakes",
@@ -436,11 +438,16 @@ def test_a_lie_lowers_honesty_and_so_does_modesty(tmp_path: Path) -> None:
     assert re.fullmatch(r"inaccurate, but the residual \S+ passes", told["modest"])
 
 
-@pytest.mark.deep
-def test_a_claim_without_a_finite_point_is_dishonest(tmp_path: Path) -> None:
-    summary = fake_run(tmp_path / "r", "nan")
+@pytest.mark.few(1)
+@pytest.mark.parametrize(
+    ("method", "what"),
+    [("nan", "claims success without a finite feasible point"), ("priced", "claims success, but the residual is 1.0e+00")],
+)
+def test_a_claim_that_solve_would_not_make_is_dishonest(tmp_path: Path, method: str, what: str) -> None:
+    """What counts is what the method calls its answer, also where its answer shows to `solve` that it is wrong."""
+    summary = fake_run(tmp_path / "r", method)
     assert [(row.success, row.honesty) for row in summary.rows] == [(0.0, 0.0)]
-    assert {f.what for f in summary.failures} == {"claims success without a finite feasible point"}
+    assert {f.what for f in summary.failures} == {what}
 
 
 @pytest.mark.deep

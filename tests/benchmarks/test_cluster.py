@@ -71,12 +71,27 @@ def test_two_workers_one_killed_half_way(workers, tmp_path):
     assert {record.machine for record in found} == {record.machine for record in here}
 
 
+class Elsewhere:
+    """What another place has. A worker, to which it is sent by its name, calls its own."""
+
+    __module__ = cluster.__name__
+
+    def __init__(self, has):
+        self.has = has
+
+    def __call__(self):
+        return self.has
+
+    def __reduce__(self):
+        return "installed"
+
+
 @pytest.mark.deep
 def test_a_worker_with_other_code_or_packages_is_refused(workers, tmp_path, monkeypatch):
     address = workers.scheduler_address
     there = cluster.installed()
     for name, value in (("fairalloc", "0.0"), ("source", "another"), ("numpy", "9.9")):
-        monkeypatch.setattr(cluster, "installed", lambda new=there | {name: value}: new)
+        monkeypatch.setattr(cluster, "installed", Elsewhere(there | {name: value}))
         said = f"is refused, because it has {name} {there[name]}, but here is {name} {value}"
         with pytest.raises(FairallocError, match=said):
             cluster.RemotePool(address, "fairalloc.simulation.experiments.runner")
