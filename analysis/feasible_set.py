@@ -35,7 +35,7 @@ def feasible_vertices(instance: Instance) -> Floats:
     for n in np.flatnonzero(instance.min_tasks)[:1]:
         raise NotApplicable(f"feasible sets are listed without floors, but user {instance.users[n]!r} has min_tasks")
     arcs, limited = instance.arcs, np.flatnonzero(np.isfinite(instance.max_tasks))
-    tasks = arcs.owner * arcs.gamma  # of y = x / gamma
+    tasks = sp.csr_array(arcs.owner * arcs.gamma)  # of y = x / gamma; older SciPy makes it a coo_array, which has no rows
     matrix = sp.vstack([arcs.load * arcs.gamma, tasks[limited] / instance.max_tasks[limited, None]])
     unit = np.asarray(tasks.max(axis=1).todense()).ravel()
 

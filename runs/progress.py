@@ -30,7 +30,8 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        if not self._bar.disable:  # rich before 14.3 ends a line all the same
+            self._bar.stop()
 
     def begin(self, total: int) -> None:
         """There will be this many steps."""
