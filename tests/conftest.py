@@ -85,6 +85,9 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        # of a shell's background job, or what a library left: tests of Ctrl-C would wait for ever
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with measured(item):
         return (yield)
 
@@ -138,8 +141,6 @@ def has_entries(actual, *_):
 
 
 def pytest_configure(config):
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job: tests of Ctrl-C would wait for ever
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(Profiles(config), "profiles")
     if not config.getini("enable_assertion_pass_hook"):
         return
