@@ -59,7 +59,7 @@ EACH, FEW = 3.0, 1.0
 SECONDS = 60.0
 """For the whole call, where neither seconds nor trials are given."""
 
-KIND = "one demand vector for each user, the same on all servers; any weights and eligible servers; no limits"
+KIND = "one demand vector for each user, the same on all servers; any weights and eligible servers; no idle server, no limits"
 """What every instance satisfies, in words."""
 
 METHOD = "linear arithmetic in rationals, z3"
@@ -208,8 +208,9 @@ def conflict(
 ) -> Conflict:
     """Which mechanisms have several axioms at once, and the smallest instance found on which no allocation has them.
 
-    Instances have users with one demand vector, the same on all servers, any weights and eligible servers, and no limits. What
-    is proved of a mechanism holds for all of its answers where it has several; see the pages of the statements that are named.
+    Instances have users with one demand vector, the same on all servers, any weights and eligible servers, and no limits; no
+    server is idle (`Hypotheses`). What is proved of a mechanism holds for all of its answers where it has several; see the pages
+    of the statements that are named.
 
     Parameters
     ----------

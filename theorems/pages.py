@@ -18,7 +18,7 @@ from fairalloc.theorems.search.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.smt.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
 from fairalloc.theorems.standalone.script import plain_source
-from fairalloc.theorems.statement import MEANINGS, READINGS, Finding, Statement, Status, described
+from fairalloc.theorems.statement import BY_A_CASE, IN_PROSE, MEANINGS, READINGS, Finding, Statement, Status, described
 from fairalloc.theorems.titles import explained, hypotheses_in_words, paper_of, title_of
 
 QUANTIFIERS = {
@@ -37,7 +37,7 @@ REPORTED = " `Misreport(users, demands, eligible)` is what these users, counted 
 
 POINTS = " `points` are tasks of user n on server i, sorted by user, then server."
 
-STANDALONE = "The witness with its proof, for a Python without any package: an assertion that fails would stop it."
+STANDALONE = "A witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
 PLAIN = {"errata": "docs/papers/errata.md, at {}", "script": "docs/witnesses/{}.py\n"}
 """How names of these kinds are written for a terminal."""
@@ -103,8 +103,8 @@ def _neighbours(item: Statement, how: Writing) -> Iterator[str]:
 def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     """The lines that say what the claim is about."""
     mechanism, meaning = explained(item)
-    about = how.text(MEANINGS[found.status])
-    yield f"Status: {about}"
+    proved = IN_PROSE if item.proof else BY_A_CASE
+    yield f"Status: {how.text(proved if found.status == Status.PROVED else MEANINGS[found.status])}"
     if found.status == Status.REFUTED and item.paper in PAPERS:
         yield f"The words are read {item.reading}: {how.text(READINGS[item.reading])}"
         true = how.text(instead().get(item.id, ""))

@@ -16,7 +16,7 @@ from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.axioms import DOMAIN, Level, known_of
 from fairalloc.theorems.cells import Column, columns_of, evidence
-from fairalloc.theorems.conflict import NAMES, PROFILE, conflict
+from fairalloc.theorems.conflict import KIND, NAMES, PROFILE, conflict
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.our_cells import known_cells
 
@@ -47,6 +47,14 @@ def instances(count, most=(3, 2, 2)):
 
 
 # ---- one instance -----------------------------------------------------------------------------------------------------
+
+
+def test_instances_with_an_idle_server_are_left_out_and_the_words_say_so():
+    names = ["global-bottleneck-fairness", "bottleneck-fairness"]
+    idle = fa.Instance([[[1, "1/2"]], [[1, 1]]], [[1, 1], [10, 0]], eligible=[[1, 0], [1, 0]])
+    assert possible(idle, names)[0] == "unsat", "globally r2 is dominant for all, and r1 on the server that is used"
+    assert not DOMAIN.satisfied_by(fa.Case(idle))
+    assert "no idle server" in KIND
 
 
 def test_every_axiom_about_one_profile_is_a_property_with_formulas():

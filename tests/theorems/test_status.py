@@ -116,6 +116,7 @@ def test_a_page_has_all_that_is_known():
         assert subtitle.startswith(f"`{name}`, {item.place}. Status: **")
         assert f"\n\n> {item.text}\n\n" in page
         assert ("## Proof\n" in page) == bool(item.proof)
+        assert ("- Status: by a proof in prose" in page) == bool(item.proof and "Status: **proved (" in page), name
         assert ("## Proof by machine\n" in page) == (name in recorded())
         assert ("## Violated without" in page) == (name in without)
         assert f"fairalloc theorems verify --id {name}\n" in page
