@@ -236,11 +236,11 @@ def _define(name: str, value: Any, lines: dict[str, str]) -> None:
         _define_text(name, value, lines)
     elif isinstance(value, Edited):
         _define_edited(name, value, lines)
-    elif isinstance(value, Mechanism) and not is_own(type(value).__module__):
+    elif isinstance(value, Mechanism) and type(value) is type(MECHANISMS.get(value.id)):
         lines[name] = f"{name} = {_known(name, value)}"
     else:  # an object whose class, called without arguments, makes another such
         kind = type(value)
-        if vars(value) or not is_own(kind.__module__):
+        if vars(value) or not (is_own(kind.__module__) or isinstance(value, Mechanism)):
             raise _Unknown(name)
         _define(kind.__name__, kind, lines)
         lines[name] = f"{name} = {kind.__name__}()"

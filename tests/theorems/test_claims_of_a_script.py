@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -77,6 +78,16 @@ def test_what_cannot_be_written_is_not_guessed():
     for value in (local, lambda allocation: True, object(), [1.0]):
         assert defined("mine", value)[0] == []
     assert defined("three", 3) == (["three = 3"], "")
+
+
+def test_a_mechanism_of_a_module_that_can_be_imported_is_made_of_its_class(tmp_path, monkeypatch):
+    """The script said that the object cannot be copied, and did not run alone."""
+    (tmp_path / "importable.py").write_text("import fairalloc as fa\n\n\nclass Own(fa.Mechanism):\n    id = 'own'\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = import_module("importable").Own()
+    assert defined("mine", own) == (["from importable import Own", "mine = Own()"], "")
+    own.data = 1
+    assert defined("mine", own)[0] == []
 
 
 MADE = """
