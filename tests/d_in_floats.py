@@ -22,16 +22,21 @@ from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d import complaints, regions, trajectories
 from fairalloc.theorems.papers.d import trials as of_d
-from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, brackets, complaint, data, point_of_case
-from fairalloc.theorems.papers.d.trajectories import NEAR, Points, barrier_value, floats, inside, weighting, with_dummies
+from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, brackets, complaint, data, matrix, point_of_case
+from fairalloc.theorems.papers.d.trajectories import NEAR, Points, barrier_value, inside, weighting
 from fairalloc.theorems.papers.d.trials import trials
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.standalone.definitions import with_dummies
 
 SCALES = (1.0, 10.0, 1e3)
 """Values of c at which Newton's method looks for points of the trajectory."""
 
 SMALL = 1e-30
 """A complex step."""
+
+
+def floats(x: Sequence[Any]) -> Floats:
+    return np.array(x, dtype=float)
 
 
 def by_equations(d: Requests) -> list[Rationals]:
@@ -374,7 +379,7 @@ def limit_of_curves(case: Case) -> Verdict:
     d = data(case)
     regions._two(d)
     (y, *_), far = all_fair(d), []
-    lines = [(float(r), float(w)) for r, w in zip(*with_dummies(d), strict=True) if r or w]
+    lines = [(float(r), float(w)) for r, w in zip(*with_dummies(matrix(d)), strict=True) if r or w]
     for h in (1e-2, 1e-4):
         x = _best_on_curve(d, lines, h)
         drop = h * (1 + log(len(lines)))

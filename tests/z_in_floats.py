@@ -131,7 +131,7 @@ def lemma_3(case: Case) -> Verdict:
 
 
 def step_of_theorem_1(name: str) -> Callable[[Case], Verdict]:
-    """Larger by sorting, and improved where all pivots have more (Z.Cor1.all), which need not be seen but where it is, is so."""
+    """Improved where all pivots have more (Z.Cor1.all), which need not be seen but where it is, is so."""
 
     def improved(h: Holdings, start: Any, end: Any) -> bool:
         u, v = utilities_of(h, start), utilities_of(h, end)
@@ -139,13 +139,20 @@ def step_of_theorem_1(name: str) -> Callable[[Case], Verdict]:
         return bool(pivots) and all(v[n] > u[n] for n in pivots)
 
     def second(case: Case) -> Verdict:
-        with (
-            patch.object(utilities, "improved", improved),
-            patch.object(utilities, "is_larger", lambda one, other: sorted(one) > sorted(other)),
-        ):
+        with patch.object(utilities, "improved", improved):
             return trials[name].confirm(case)
 
     return second
+
+
+def larger_by_counting(case: Case) -> Verdict:
+    """Case 1: at the least level where the numbers of users with at most that differ, Y' has fewer."""
+    at = utilities.Manipulation(case)
+    utilities.only_where(at.rise > 0, "the pivots of Y' do not have more")
+    levels = sorted({*at.by_truth[0], *at.by_truth[1]})
+    counts = [[sum(bool(value <= level) for value in values) for values in at.by_truth] for level in levels]
+    before, after = next((pair for pair in counts if pair[0] != pair[1]), (0, 0))
+    return decided(-1 if after < before else 1, "Y' is not larger")
 
 
 def midpoint(case: Case) -> Verdict:
@@ -356,7 +363,8 @@ SECOND = {
     "Z.C2": partial(claim_2, converse=True),
     "Z.C2.if": partial(claim_2, converse=False),
     "Z.L3": lemma_3,
-    **{f"Z.T1.{name}": step_of_theorem_1(f"Z.T1.{name}") for name in ("pivot", "case1", "case2", "case3")},
+    **{f"Z.T1.{name}": step_of_theorem_1(f"Z.T1.{name}") for name in ("pivot", "case2", "case3")},
+    "Z.T1.case1": larger_by_counting,
     "Z.VI.unique": midpoint,
     "Z.P5.CEEI": bought_in_a_market,
     "Z.P2": few_newton_steps,

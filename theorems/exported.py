@@ -8,8 +8,6 @@ import re
 import sys
 from typing import Any
 
-import numpy as np
-
 from fairalloc.analysis.solution_sets import MULTIVALUED
 from fairalloc.models.errors import FairallocError, InstanceError
 from fairalloc.models.instance import Instance
@@ -19,17 +17,16 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.claims import Claim, ClaimResult
 from fairalloc.theorems.code import method_of, solved_instances
 from fairalloc.theorems.latex import Numbers, example, open_servers, plain, prose, reported, tabular
+from fairalloc.theorems.standalone.certificates import by_place
 from fairalloc.theorems.standalone.script import StandaloneScript
 from fairalloc.theorems.statement import Statement, Status, with_reading
 from fairalloc.theorems.titles import hypotheses_in_words, paper_of, title_of
-
-FORMS = ("python", "latex", "bibtex")
 
 ANSWERS = {"for all": "This is so for all answers of the mechanism.", "for some": "This is so for some answers of the mechanism."}
 
 
 def statement_text(item: Statement, status: Status, form: str) -> str:
-    """A statement in one of FORMS.
+    """A statement as "python", "latex" or "bibtex".
 
     InstanceError where it has no standalone script, which Python and LaTeX need.
     """
@@ -40,7 +37,7 @@ def statement_text(item: Statement, status: Status, form: str) -> str:
 
 
 def claim_text(claim: Claim, form: str, time_limit: float, trials: int | None, seed: int) -> str:
-    """A claim of one's own in one of FORMS.
+    """A claim of one's own as "python", "latex" or "bibtex".
 
     InstanceError where the search for its witness finds no violation.
     """
@@ -103,9 +100,7 @@ def _centred(grids: list[str]) -> str:
 
 def _by_server(instance: Instance, x: Any) -> list[list[Any]]:
     """(N, K) tasks of users on servers, for the tasks of arcs."""
-    rows = np.zeros((instance.N, instance.K), dtype=object)
-    np.add.at(rows, (instance.arcs.user, instance.arcs.server), np.array(x, dtype=object))
-    return rows.tolist()
+    return [[sum(row[i :: instance.K]) for i in range(instance.K)] for row in by_place(instance, x)]
 
 
 def _demands(letter: str, instance: Instance, numbers: Numbers) -> str:

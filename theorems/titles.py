@@ -14,20 +14,16 @@ from fairalloc.theorems.checkers.own import claim_properties
 from fairalloc.theorems.hypotheses import hypothesis_words
 from fairalloc.theorems.statement import Statement, Status
 
+_AUTHORS = "Khamse-Ashari, Lambadaris, Kesidis, Urgaonkar, Zhao"
+
 PAPERS_IN_FULL = {
-    "K": (
-        "Khamse-Ashari and Lambadaris and Kesidis and Urgaonkar and Zhao",
-        "An Efficient and Fair Multi-Resource Allocation Mechanism for Heterogeneous Servers",
-    ),
-    "P": ("Khamse-Ashari and Lambadaris and Kesidis and Urgaonkar and Zhao", "Per-Server Dominant-Share Fairness"),
-    "W": ("Wang and Liang and Li", "Multi-Resource Fair Allocation in Heterogeneous Cloud Computing Systems"),
-    "Z": ("Zarchy and Hay and Schapira", "Capturing Resource Tradeoffs in Fair Multi-Resource Allocation"),
-    "D": (
-        "Dolev and Feitelson and Halpern and Kupferman and Linial",
-        "No Justified Complaints: On Fair Sharing of Multiple Resources",
-    ),
+    "K": f"{_AUTHORS}, An Efficient and Fair Multi-Resource Allocation Mechanism for Heterogeneous Servers",
+    "P": f"{_AUTHORS}, Per-Server Dominant-Share Fairness",
+    "W": "Wang, Liang, Li, Multi-Resource Fair Allocation in Heterogeneous Cloud Computing Systems",
+    "Z": "Zarchy, Hay, Schapira, Capturing Resource Tradeoffs in Fair Multi-Resource Allocation",
+    "D": "Dolev, Feitelson, Halpern, Kupferman, Linial, No Justified Complaints: On Fair Sharing of Multiple Resources",
 }
-"""Authors, as BibTeX separates them, and title of each paper."""
+"""Authors and title of each paper."""
 
 NAMES = {
     "alpha-pf-vds": "alpha-PF-VDS",
@@ -88,14 +84,6 @@ WORDS = {
 }
 """Claims whose own words need those of the claim before."""
 
-UNDECIDED = {
-    Status.REFUTED: "Refuted: ",
-    Status.NOT_REFUTED: "Not refuted: ",
-    Status.NOT_DECIDED: "Not decided: ",
-    Status.IN_FLOATS: "Not decided: ",
-}
-"""What stands before the words of a claim that is not known to be true."""
-
 LONGEST = 110
 """Characters of a title."""
 
@@ -118,7 +106,8 @@ def title_of(item: Statement, status: Status) -> str:
     other = item.property == "bottleneck-fairness" and "bottleneck" not in item.hypotheses.words
     phrase = PHRASES.get(item.property) if item.mechanism and not other else None
     if phrase is None:
-        return UNDECIDED.get(status, "") + shortened(WORDS.get(item.id, item.text.rstrip(".")), LONGEST)
+        known = f"{status.partition(':')[0].capitalize()}: " * (status not in (Status.PROVED, Status.BY_MACHINE))
+        return known + shortened(WORDS.get(item.id, item.text.rstrip(".")), LONGEST)
     verb, infinitive, what = phrase
     who, violated = named(item.mechanism), (status == Status.REFUTED) != item.wants_violation
     if status not in (Status.PROVED, Status.BY_MACHINE, Status.REFUTED):
@@ -191,5 +180,4 @@ def hypotheses_in_words(item: Statement) -> list[str]:
 
 def paper_of(item: Statement) -> str:
     """Authors and title of the paper of a statement; "" for a claim of one's own."""
-    authors, title = PAPERS_IN_FULL.get(item.paper, ("", ""))
-    return f"{authors.replace(' and ', ', ')}, {title}" if title else ""
+    return PAPERS_IN_FULL.get(item.paper, "")

@@ -60,6 +60,7 @@ from fairalloc.theorems.checkers.trials import (
     verdict_of,
     width,
 )
+from fairalloc.theorems.standalone.merit import dot
 
 ALGORITHM = "psdsf-algorithm-1"
 
@@ -304,14 +305,10 @@ def gain_left(instance: Instance, x: Rationals, parameters: Mapping[str, Any]) -
             continue
         worth = [_marginal(z[a], max(p for _, p in arcs.load[a]), alpha, A, B) for a in here]
         corner = vertices(instance, here)
-        best = [max(_worth(y, [w[end] for w in worth]) for y in corner) for end in (0, 1)]
-        now = [_worth([x[a] for a in here], [w[end] for w in worth]) for end in (0, 1)]
+        best = [max(dot(y, [w[end] for w in worth]) for y in corner) for end in (0, 1)]
+        now = [dot([x[a] for a in here], [w[end] for w in worth]) for end in (0, 1)]
         low, high = max(low, 1 - now[1] / best[0]), max(high, 1 - now[0] / best[1])
     return low, high
-
-
-def _worth(y: Sequence[Fraction], worth: Sequence[Fraction]) -> Fraction:
-    return sum((v * w for v, w in zip(y, worth, strict=True)), ZERO)
 
 
 def _marginal(z: Fraction, part: Fraction, alpha: float, A: float, B: float) -> tuple[Fraction, Fraction]:

@@ -5,20 +5,14 @@ its section 5 and its formulas: dummies, removals, the region, the trajectory.
 from fractions import Fraction as F
 from typing import Any
 
-from fairalloc.formulations.njc import Requests
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.papers.d.complaints import all_fair, data, domain_vertices
+from fairalloc.theorems.papers.d.complaints import all_fair, data, domain_vertices, matrix
 from fairalloc.theorems.papers.d.trials import trials
 from fairalloc.theorems.standalone.certificates import lexicographic_answer
-from fairalloc.theorems.standalone.definitions import fair, lexicographic, listed, unit_of
+from fairalloc.theorems.standalone.definitions import fair, lexicographic, listed, unit_of, with_dummies
 from fairalloc.theorems.standalone.every_answer import bound, bounds, part_of_the_truth
-
-
-def matrix(d: Requests) -> Any:
-    """The requests by user and resource."""
-    return [[part.get(j, F(0)) for j in range(d.R)] for part in d.parts]
 
 
 def make_of_case(case: Case) -> dict[str, Any]:
@@ -212,11 +206,6 @@ def make_first_point(case: Case, halved: bool) -> dict[str, Any]:
     """The data of a case with its first point, or half of it."""
     made = make_of_case(case)
     return made | {"x": [v / 2 if halved else v for v in made["points"][0]]}
-
-
-def with_dummies(requests: Any) -> Any:
-    """Requests, and a dummy for each user, of which it alone requests all (D 5)."""
-    return [[*row, *(F(int(k == n)) for k in range(len(requests)))] for n, row in enumerate(requests)]
 
 
 def dummy_that_justifies(requests: Any, entitlements: Any, x: Any) -> Any:

@@ -127,6 +127,11 @@ def fair(requests: Any, entitlements: Any, x: Any) -> Any:
     return no_complaint(need, room, entitlements, {(n, 0): v for n, v in enumerate(x)}, *EXACT)
 
 
+def with_dummies(requests: Any) -> Any:
+    """Requests, and a dummy for each user, of which it alone requests all (D 5)."""
+    return [[*row, *(F(int(k == n)) for k in range(len(requests)))] for n, row in enumerate(requests)]
+
+
 def better_off(need: Any, bundle: Any, n: int, have: Any) -> Any:
     """The tasks that user n could run with a bundle on its arcs; they are more than it has."""
     y = {a: min(bundle[a[-1], r] / q for r, q in d.items()) for a, d in need.items() if a[0] == n}

@@ -283,11 +283,6 @@ def test_the_allocation_after_a_misreport_is_what_tasks_take_by_the_report():
     assert utilities.Manipulation(crowded).second.sum(axis=0).tolist() == [[1, F(1, 3)]], "smaller until it fits"
 
 
-def test_larger_by_counting_is_larger_by_sorting():
-    for one, other in np.random.default_rng(0).integers(0, 4, (200, 2, 3)).tolist():
-        assert utilities.is_larger(one, other) == (sorted(one) > sorted(other))
-
-
 def test_a_bundle_of_a_richer_user_that_is_worth_something_is_seen():
     shared, apart = Case(Instance([[1], [1]], [[1]])), Case(Instance([[1, 0], [0, 1]], [[1, 2]]))
     assert not utilities.nothing_of_a_richer_bundle(shared, exactly(F(1, 3), F(2, 3))).holds

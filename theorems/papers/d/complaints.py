@@ -21,6 +21,7 @@ from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import Answer, Routes, about_mechanism, misreport_of, once, only_where
+from fairalloc.theorems.standalone.definitions import with_dummies
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -46,6 +47,11 @@ def data(case: Case) -> Requests:
 def users(d: Requests, x: Sequence[Any]) -> list[tuple[int, Any, Any, Fraction]]:
     """The number, x_i, the requests and the entitlement of each user."""
     return [(i, *own) for i, own in enumerate(zip(x, d.parts, d.entitlement, strict=True))]
+
+
+def matrix(d: Requests) -> list[list[Fraction]]:
+    """The requests by user and resource."""
+    return [[part.get(j, ZERO) for j in range(d.R)] for part in d.parts]
 
 
 def point_of_case(case: Case, k: int = 0) -> Rationals:
@@ -215,15 +221,9 @@ def alike(words: str, condition: Callable[[Requests, Rationals], bool], case: Ca
     return Found(2 * bool(wrong) - 1, f"at x = {brackets(wrong[0] if wrong else point_of_case(case))} {words}")
 
 
-def with_dummies(d: Requests) -> tuple[Rationals, ...]:
-    """(N, m) requests, those for the dummy resources last."""
-    each = range(len(d.parts))
-    return tuple((*(d.parts[i].get(j, ZERO) for j in range(d.R)), *(Fraction(k == i) for k in each)) for i in each)
-
-
 def fair_with_dummies(d: Requests, x: Rationals) -> bool:
     """(1) and (2) of Theorem 1, with the dummy resources of D 5."""
-    r = with_dummies(d)
+    r = with_dummies(matrix(d))
     total = [sum((v * row[j] for v, row in zip(x, r, strict=True)), ZERO) for j in range(len(r[0]))]
     bottlenecks = [j for j, load in enumerate(total) if load == 1]
     answered = (any(v * row[j] >= e for j in bottlenecks) for v, row, e in zip(x, r, d.entitlement, strict=True))

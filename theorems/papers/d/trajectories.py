@@ -25,7 +25,7 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.njc.ode import TrajectoryEquations, trajectory
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Routes, once, only_where
+from fairalloc.theorems.checkers.trials import Routes, exact_verdict, once, only_where
 from fairalloc.theorems.papers.d.complaints import (
     ZERO,
     Found,
@@ -33,10 +33,11 @@ from fairalloc.theorems.papers.d.complaints import (
     complaint,
     data,
     fractions,
+    matrix,
     of_data,
     point_of_case,
-    with_dummies,
 )
+from fairalloc.theorems.standalone.definitions import with_dummies
 
 NEAR = 1e-5
 """What floating point is trusted with in claims about trajectories; the integrator asks for 1e-8 a step."""
@@ -55,7 +56,7 @@ class TrajectoryPoint:
 
     x: Rationals
     e: Rationals
-    r: tuple[Rationals, ...]
+    r: Sequence[Sequence[Fraction]]
     s: Rationals
 
     @property
@@ -90,7 +91,7 @@ def slack(d: Requests, x: Sequence[Fraction]) -> Rationals:
 
 
 def through(d: Requests, x: Rationals) -> TrajectoryPoint:
-    r, s = with_dummies(d), slack(d, x)
+    r, s = with_dummies(matrix(d)), slack(d, x)
     worth = [v * sum(a / b for a, b in zip(row, s, strict=True)) for v, row in zip(x, r, strict=True)]
     return TrajectoryPoint(x, tuple(w / sum(worth) for w in worth), r, s)
 
@@ -122,10 +123,6 @@ def along(at: TrajectoryPoint, v: Sequence[Fraction]) -> tuple[list[Fraction], l
 def barrier_value(d: Requests, x: Floats) -> float:
     """f(x)."""
     return float(-np.log(1.0 - np.concatenate([x @ d.matrix(), x])).sum())
-
-
-def floats(x: Sequence[Any]) -> Floats:
-    return np.array([float(v) for v in x])
 
 
 def at_points(check: Callable[[Requests, TrajectoryPoint], tuple[Any, str]]) -> Routes:
@@ -200,8 +197,8 @@ def on_trajectories(
 ) -> Routes:
     """A check of points of a trajectory, in floating point."""
     return once(
-        lambda case: _verdict(
-            *check(case, TrajectoryEquations(data(case), Limits(), weighting(case)), points(case)), "floating point"
+        lambda case: exact_verdict(
+            "njc", *check(case, TrajectoryEquations(data(case), Limits(), weighting(case)), points(case)), "floating point"
         )
     )
 
@@ -222,7 +219,7 @@ def ends_at_the_boundary(_: Case, path: TrajectoryEquations, points: Points) -> 
 
 def tends_to_the_market(case: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
     """With any weights the loss sum e log x* - sum e log x is at most sum w / c, so x(t) tends to it (njc/ode.py)."""
-    best, (_, x) = floats(fractions(data(case), solve(case.instance, "njc", "njc-market"))), points[-1]
+    best, (_, x) = np.array(fractions(data(case), solve(case.instance, "njc", "njc-market")), dtype=float), points[-1]
     lost = float(path.e @ (np.log(best) - np.log(x)))
     words = f"the objective is {lost:.3g} below that of the market's allocation"
     return lost - float(path.w.sum()) / path.scale(x) - NEAR, words
@@ -234,7 +231,7 @@ def limit_is_fair(case: Case) -> Verdict:
     way = trajectory(data(case), asked)
     if not way.reached:  # a resource that is full without a price: c beyond the reach of doubles
         return undecided(way.message, "integration", "njc")
-    return _verdict(way.complaint - 2 * asked, way.message, "integration")
+    return exact_verdict("njc", way.complaint - 2 * asked, way.message, "integration")
 
 
 def market_is_fair(case: Case) -> Verdict:
@@ -242,11 +239,7 @@ def market_is_fair(case: Case) -> Verdict:
     d = data(case)
     x = fractions(d, solve(case.instance, "njc", "njc-market"))
     words = f"x = {brackets(x)}, where the trajectory ends, has a complaint"
-    return _verdict(float(complaint(d, x)), words, "rational arithmetic")
-
-
-def _verdict(margin: float, words: str, how: str) -> Verdict:
-    return Verdict("njc", bool(margin <= 0), margin, words if not margin <= 0 else "not " + words, how)
+    return exact_verdict("njc", complaint(d, x), words, "rational arithmetic")
 
 
 def fulfils_12(d: Requests, path: TrajectoryEquations, x: Floats) -> float:

@@ -21,7 +21,7 @@ their prices, so that loads tend to capacities. It is tried for alpha = 1 at eac
 users who have tasks there and weights for which these rest, phi_n = x_n sum_r lambda_r d_nr.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction as F
 from typing import Any
 
@@ -52,33 +52,14 @@ EPSILON = F(1, 4)
 """Of (57), in parts of capacity."""
 
 
-def _terms(case: Case) -> tuple[int, F, F, list[F], list[tuple[F, F]]]:
-    """Alpha, A, B, (A,) the tasks of each arc's user, and both terms of h, at the case's point."""
-    A, B = (F(str(case.parameters[name])) for name in "AB")
-    x, terms = case.points[0], worths(case.instance, case.points[0], alphas(case), A, B)
-    return int(case.parameters["alpha"]), A, B, totals(case.instance, x), terms
-
-
-def _alike(each: Iterable[tuple[F, F]], what: str) -> Verdict:
-    """Whether each printed number is the right one."""
-    off = max(abs(printed / right - 1) for printed, right in each)
-    return exact_verdict("formula", off, f"{what} is off by {float(off):.3g}, relative")
-
-
-def price_by_104(case: Case) -> Verdict:
-    """(104) as printed is g' / gamma at the case's tasks."""
-    (alpha, A, B, have, terms), phi = _terms(case), case.instance.exact.weights
-    each = zip(exact_arcs(case.instance).user, exact_monopolies(case.instance), have, terms, strict=True)
-    printed = [(phi[n] ** alpha * gamma ** (alpha - 1) * (A / x) ** alpha + B / x, sum(h, F(0))) for n, gamma, x, h in each]
-    return _alike(printed, "(104)")
-
-
 def omega(case: Case) -> Verdict:
     """(106) is the derivative of -h: alpha first / x + second / x for the terms of h."""
-    alpha, _, B, have, terms = _terms(case)
+    (A, B), alpha, have = (F(str(case.parameters[name])) for name in "AB"), alphas(case)[0], totals(case.instance, case.points[0])
+    terms = worths(case.instance, case.points[0], alphas(case), A, B)
     printed = [alpha * sum(h) / x + B * (1 - alpha) / x**2 for x, h in zip(have, terms, strict=True)]
     right = [(alpha * h[0] + h[1]) / x for x, h in zip(have, terms, strict=True)]
-    return _alike(zip(printed, right, strict=True), "(106)")
+    off = max(abs(a / b - 1) for a, b in zip(printed, right, strict=True))
+    return exact_verdict("formula", off, f"(106) is off by {float(off):.3g}, relative")
 
 
 def penalty(case: Case) -> Verdict:

@@ -176,7 +176,7 @@ trials: dict[str, Routes] = {
     ),
     "K.E105": once(formulas.omega),
     "K.T7.bottleneck": once(problem_1.unique_by_market),
-    "K.E104.equal": once(formulas.price_by_104),
+    "K.E104.equal": once(checked("K.E104")),
     "K.E110": once(problem_3.projection_descends),
     "K.L4.priced": once(problem_3.zero_direction),
     "K.T8.start": converges("alpha-pf-vds", "ps-mfa"),

@@ -231,7 +231,7 @@ trials: dict[str, Routes] = {
         lambda at: at.i in at.pivots[0] or at.rise > 0 or at.refutes_first() or at.refutes_second(),
     ),
     "Z.T1.case1": step_of_theorem_1(  # Y' is the larger one
-        lambda at: at.rise > 0, "the pivots of Y' do not have more", lambda at: utilities.is_larger(*at.by_truth[::-1])
+        lambda at: at.rise > 0, "the pivots of Y' do not have more", lambda at: sorted(at.by_truth[1]) > sorted(at.by_truth[0])
     ),
     "Z.T1.case2": step_of_theorem_1(  # no pivot is one of both, those of Y have more in Y', and Y is not LMMF
         lambda at: at.rise == 0,

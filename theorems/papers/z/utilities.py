@@ -260,17 +260,8 @@ class Manipulation:
 
 
 def improved(h: Holdings, start: Any, end: Any) -> bool:
-    """Whether a tiny step leads to a larger allocation."""
-    return is_larger(utilities_of(h, start * (1 - TINY) + end * TINY), utilities_of(h, start))
-
-
-def is_larger(one: list[Any], other: list[Any]) -> bool:
-    """Lexicographically, by counting: at the least level where the counts of users with at most that differ, `one` has fewer."""
-    for level in sorted({*one, *other}):
-        ours, theirs = (sum(bool(value <= level) for value in values) for values in (one, other))
-        if ours != theirs:
-            return ours < theirs
-    return False
+    """Whether a tiny step leads to a lexicographically larger allocation."""
+    return sorted(utilities_of(h, start * (1 - TINY) + end * TINY)) > sorted(utilities_of(h, start))
 
 
 def step_of_theorem_1(about: Callable[[Manipulation], bool], otherwise: str, check: Callable[[Manipulation], bool]) -> Routes:
