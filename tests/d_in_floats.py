@@ -23,7 +23,7 @@ from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.d import complaints, regions, trajectories
 from fairalloc.theorems.papers.d import trials as of_d
 from fairalloc.theorems.papers.d.complaints import ONE, ZERO, all_fair, brackets, complaint, data, matrix, point_of_case
-from fairalloc.theorems.papers.d.trajectories import NEAR, Points, barrier_value, inside, weighting
+from fairalloc.theorems.papers.d.trajectories import NEAR, Points, inside, weighting
 from fairalloc.theorems.papers.d.trials import trials
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.standalone.definitions import with_dummies
@@ -37,6 +37,11 @@ SMALL = 1e-30
 
 def floats(x: Sequence[Any]) -> Floats:
     return np.array(x, dtype=float)
+
+
+def barrier_value(d: Requests, x: Floats) -> float:
+    """f(x)."""
+    return float(-np.log(1.0 - np.concatenate([x @ d.matrix(), x])).sum())
 
 
 def by_equations(d: Requests) -> list[Rationals]:

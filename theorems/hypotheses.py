@@ -188,7 +188,7 @@ class Hypotheses:
             return
         # a report need not keep a bottleneck resource, nor a server's only user
         fewer = replace(self, bottleneck=False, server_bottleneck=False, no_idle_server=False)
-        parts = zip(_ABOUT, (told.demands, told.eligible, told.max_tasks), strict=True)
+        parts = zip(REPORTS, (told.demands, told.eligible, told.max_tasks), strict=True)
         told_of = [name for name, part in parts if any(own is not None for own in part)]
         allowed = (self.reports,) if self.reports else ("demands", "servers")
         yield from (f"no report of {name}" for name in told_of if name not in allowed)
@@ -249,18 +249,15 @@ COUNTED = ("users", "servers", "resources")
 LARGEST = 100
 """The largest of these numbers; a sample has no more than is asked for, and exact answers take long."""
 
-_ABOUT = {"demands": 1, "servers": 2, "tasks": 4}
-"""Bits of what a misreport may be about."""
-
 REPORTS = {"demands": "demands", "servers": "eligible servers", "tasks": "finite numbers of tasks"}
-"""The same in words."""
+"""What a misreport may be about, and in words."""
 
 
 def _words() -> dict[str, tuple[str, Any]]:
     """The field of Hypotheses that a word sets, and the value."""
     opposite = {"several variants": "one_variant", "own demands": "same_demands", "limits": "unlimited"}
     words = {name.replace("_", " "): (name, True) for name in TESTS} | {word: (name, False) for word, name in opposite.items()}
-    return {**words, **{f"misreported {name}": ("reports", name) for name in _ABOUT}}
+    return {**words, **{f"misreported {name}": ("reports", name) for name in REPORTS}}
 
 
 def hypothesis_words() -> dict[str, str]:
@@ -345,7 +342,7 @@ def draw_misreport(assumed: Hypotheses, rng: np.random.Generator, draft: Draft, 
     sampler, user = _Sampler(assumed, rng), draft.users[n]
     others = [other.demands for other in draft.users if other.demands != user.demands]
     both = not assumed.everywhere and len(draft.capacities) > 1
-    about = _ABOUT.get(assumed.reports, rng.choice((1, 1, 2, 3)) if both else 1)
+    about = {"demands": 1, "servers": 2, "tasks": 4}.get(assumed.reports, rng.choice((1, 1, 2, 3)) if both else 1)  # bits
     timed = draft.truth is not None and own_time(draft.truth)[n] >= 0
     user.reported = (sampler.rates(user) if timed else sampler.reported(user, others)) if about & 1 else None
     user.reported_placement = sampler.reported_placement(user) if about & 2 else None

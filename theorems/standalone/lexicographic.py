@@ -266,8 +266,7 @@ def packing_of_fig_1(problem: Any, tasks: Any) -> Any:
 
 def make_half_of_user_1(case: Case) -> dict[str, Any]:
     """Half of the tasks that user 1 can run alone."""
-    pool, (row, *_) = case.instance.exact.capacities[0], case.instance.exact.demands[0]
-    return {"x": min(c / d for c, d in zip(pool, row, strict=True)) / 2}
+    return {"x": alone(case.instance.exact.demands[0][0], case.instance.exact.capacities[0]) / 2}
 
 
 def least_utility_without_a_largest(demands: Any, capacities: Any, x: Any) -> Any:

@@ -165,10 +165,6 @@ def memory_of_user_1(problem: Any) -> Any:
 # ---- sentences and formulas on which no theorem rests ----------------------------------------------------------------
 
 
-Row = list[F]
-Rows = list[list[F]]
-
-
 def make_best_used(case: Case) -> dict[str, Any]:
     """The vertex of what one server allows with the largest sum of used parts."""
     arcs = exact_arcs(case.instance)
@@ -176,7 +172,7 @@ def make_best_used(case: Case) -> dict[str, Any]:
     return {"better": list(max((sum(arcs.loads(x), F(0)), x) for x in corners)[1])}
 
 
-def unused_by_pareto_optimality(demands: Rows, capacities: Rows, points: list[Rows], better: Row) -> Any:
+def unused_by_pareto_optimality(demands: Any, capacities: Any, points: Any, better: Any) -> Any:
     """Everybody demands a full resource, so nobody can gain while nobody loses; another allocation uses no resource less."""
     assert len(capacities) == 1
     resources = range(len(capacities[0]))
@@ -193,7 +189,7 @@ def unused_by_pareto_optimality(demands: Rows, capacities: Rows, points: list[Ro
     return {"used": sum(used), "more": sum(more)}
 
 
-def printed_condition_of_fig_4(gamma: Rows, part: Rows) -> Any:
+def printed_condition_of_fig_4(gamma: Any, part: Any) -> Any:
     """Channel 1 for user 1, channel 3 for user 2, half of channel 2 each: PS-DSF, as printed."""
     x = [sum(g * p for g, p in zip(rates, parts)) for rates, parts in zip(gamma, part)]
     assert x == [F("1.5"), 1]
@@ -204,7 +200,7 @@ def printed_condition_of_fig_4(gamma: Rows, part: Rows) -> Any:
     return {"x": x[0], "ratio": x[1] / gamma[1][1], "bound": x[0] * gamma[0][1]}
 
 
-def after_epsilon(demands: Rows, capacities: Rows, points: list[Rows]) -> Any:
+def after_epsilon(demands: Any, capacities: Any, points: Any) -> Any:
     """Two alike users of one server, j = user 2, g = 1/2; epsilon leaves it g, and everybody gets half of epsilon."""
     assert demands == [[1], [1]]
     assert capacities == [[1]]
@@ -217,7 +213,7 @@ def after_epsilon(demands: Rows, capacities: Rows, points: list[Rows]) -> Any:
     return {"share": after, "printed": shares[1] + delta}
 
 
-def idle_at_an_equilibrium(demands: Rows, capacities: Rows, weights: Row) -> Any:
+def idle_at_an_equilibrium(demands: Any, capacities: Any, weights: Any) -> Any:
     """User 1 demands as much of both resources, user 2 twice as much of the second, of which there is 1: x_1 + 2 x_2 <= 1."""
     assert demands == [[1, 1], [1, 2]]
     assert capacities == [[1, 1]]

@@ -120,11 +120,6 @@ def along(at: TrajectoryPoint, v: Sequence[Fraction]) -> tuple[list[Fraction], l
     return logs, [slope(u * n) for u, n in zip(x, normal, strict=True)], [slope(n) for n in normal]
 
 
-def barrier_value(d: Requests, x: Floats) -> float:
-    """f(x)."""
-    return float(-np.log(1.0 - np.concatenate([x @ d.matrix(), x])).sum())
-
-
 def at_points(check: Callable[[Requests, TrajectoryPoint], tuple[Any, str]]) -> Routes:
     """A check at the case's point, halved so that it is inside of D."""
 
@@ -206,7 +201,7 @@ def on_trajectories(
 def exists(case: Case, path: TrajectoryEquations, points: Points) -> tuple[float, str]:
     """x(t) fulfils (11) and (12), and f grows along it (D Lemma 4)."""
     d = data(case)
-    errors = [max(fulfils_12(d, path, x), abs(barrier_value(d, x) - t) / t) for t, x in points]
+    errors = [max(fulfils_12(d, path, x), abs(-np.log(path.slack(x)).sum() - t) / t) for t, x in points]
     grows = all(before < after for (before, _), (after, _) in pairwise(points))
     return (max(errors) - NEAR * 100 if grows else 1.0), "no trajectory fulfils (11) and (12)"
 
