@@ -19,7 +19,7 @@ import numpy as np
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.cells import FAMILIES, SAME, Column, Evidence, Found, families_of
+from fairalloc.theorems.cells import FAMILIES, SAME, Column, Evidence, Found, families_of, is_of, scope
 from fairalloc.theorems.claims import claim
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
@@ -57,7 +57,7 @@ SEARCHED: Mapping[str, tuple[Any, ...]] = {
 OF_A_PROPERTY = {
     "bottleneck-fairness": {"bottleneck", "server bottleneck"},
     "server-bottleneck-fairness": {"server bottleneck"},
-    "single-resource-fairness": {"one resource"},
+    "single-resource-fairness": {"one resource", "bottleneck", "server bottleneck"},
     "single-server-reduction": {"one server", "everywhere", "identical servers"},
 }
 """Conditions without which a property is not defined."""
@@ -107,13 +107,15 @@ def _of_the_same(column: Column, axiom: str, size: Size, found: Found) -> AxiomF
 
 def _of_statements(column: Column, axiom: str, size: Size, found: Found) -> Iterator[AxiomFinding]:
     """What statements about it say: that it holds, also by stronger axioms, or that it fails, also by weaker ones."""
-    stronger = {arrow.premise for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.conclusion == axiom}
-    weaker = {arrow.conclusion for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.premise == axiom}
+    into = (arrow for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.conclusion == axiom)
+    stronger = {arrow.premise for arrow in into if arrow.words <= _harmless(size, axiom)}
+    weaker = {arrow.conclusion: arrow.words for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.premise == axiom}
     for name in (axiom, *sorted(stronger), *sorted(weaker)):
         for one in found.get((column.mechanism, name), ()):
             if column.family in ("", *families_of(one.statement)):
                 made = _of_statement(one.within(column.family), axiom, size)
-                if made.level == Level.UNKNOWN or name not in (stronger if made.level >= Level.IN_FLOATS else weaker):
+                silent = stronger if made.level >= Level.IN_FLOATS else weaker
+                if made.level == Level.UNKNOWN or (name not in silent and is_of(made.case, weaker.get(name, ()))):
                     yield made
 
 
@@ -123,7 +125,7 @@ def _of_statement(one: Evidence, axiom: str, size: Size) -> AxiomFinding:
         return _violated(one, size)
     if one.violated is None:
         return AxiomFinding(Level.UNKNOWN, "not decided", item.id)
-    conditions = one.assumed - _harmless(size, axiom)
+    conditions = (one.assumed | scope(item.mechanism, item.property).intersection(item.hypotheses.words)) - _harmless(size, axiom)
     words = f" if {', '.join(word for word in item.hypotheses.words if word in conditions)}" * bool(conditions)
     if finding.status in (Status.PROVED, Status.BY_MACHINE):
         level = Level.CONDITIONAL if conditions or finding.status == Status.BY_MACHINE else Level.PROVED

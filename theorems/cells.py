@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from fairalloc.analysis.solution_sets import UNLISTED
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.hypotheses import TESTS
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
 from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, Status
@@ -139,12 +140,11 @@ class Evidence:
     @property
     def is_within_scope(self) -> bool:
         """Whether its case, if it has one, is an instance of which its row and column speak: without limits, but for the rows
-        about them and in a matrix of somebody's own claims.
+        about them. A matrix of somebody's own claims speaks of their instances.
         """
         case, item = self.finding.case, self.statement
-        words = {*scope(item.mechanism, item.property), "unlimited"}
-        words -= {"unlimited"} if item.paper == "own" or item.hypotheses.reports == "tasks" else set()
-        return case is None or all(TESTS[word.replace(" ", "_")](case.instance) for word in words)
+        words = {*scope(item.mechanism, item.property), *["unlimited"] * (item.hypotheses.reports != "tasks")}
+        return case is None or item.paper == "own" or is_of(case, words)
 
     @property
     def size(self) -> tuple[int, ...]:
@@ -158,6 +158,11 @@ class Evidence:
         if not (family and self.violated and case is not None) or family_of(self.statement, case.parameters) == family:
             return self
         return Evidence(self.statement, replace(self.finding, status=Status.NOT_DECIDED, answers=""))
+
+
+def is_of(case: Case | None, words: Iterable[str]) -> bool:
+    """Whether all these words of Hypotheses are true of a case; of no case none is."""
+    return all(case is not None and TESTS[word.replace(" ", "_")](case.instance) for word in words)
 
 
 def scope(mechanism: str, name: str) -> set[str]:
@@ -256,12 +261,14 @@ def _at(found: Found, column: Column, name: str) -> Cell | None:
     """The cell of a column and a row; None where nothing is known."""
     about = _direct(found, column, name)
     for arrow in (*BETWEEN_MECHANISM_PROPERTIES, *BETWEEN_MISREPORTS):
-        if arrow.conclusion == name:
+        if arrow.conclusion == name and arrow.words <= scope(column.mechanism, name):
             about += [one for one in _direct(found, column, arrow.premise) if one.mark in (HOLDS, BY_MACHINE)]
         if arrow.premise == name:
-            about += [one for one in _direct(found, column, arrow.conclusion) if one.violated]
+            weaker = _direct(found, column, arrow.conclusion)
+            about += [one for one in weaker if one.violated and is_of(one.finding.case, arrow.words)]
     mechanism = SAME.get((column.mechanism, column.family), column.mechanism)
-    why = follows(mechanism, name, {"same demands", *scope(mechanism, name)})
+    claimed = [{*one.statement.hypotheses.words, *scope(mechanism, "")} for one in about if one.statement.paper == "own"]
+    why = follows(mechanism, name, set.intersection(*claimed) if claimed else {"same demands", *scope(mechanism, name)})
     if why and not any(one.statement.own or one.violated or (one.mark == HOLDS and not one.assumed) for one in about):
         return Cell(HOLDS, why=why)
     return _cell(about) if about else None

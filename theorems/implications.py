@@ -163,7 +163,7 @@ IMPLICATIONS = _made(
 BETWEEN_MECHANISM_PROPERTIES = _made(
     (
         ("group-strategyproofness -> strategyproofness", "a single user who misreports is a coalition of one"),
-        ("sharing-incentive -> weak-sharing-incentive", "with equal weights, equal parts of servers are a partition (W 4.5)"),
+        ("sharing-incentive -> weak-sharing-incentive", "equal parts of servers are a partition (W 4.5)", "equal weights"),
         ("bottleneck-fairness -> single-resource-fairness", "with one resource, that is the bottleneck"),
     )
 )

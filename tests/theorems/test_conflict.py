@@ -14,7 +14,7 @@ from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.theorems.axioms import DOMAIN, Level, known_of
+from fairalloc.theorems.axioms import DOMAIN, Level, _of_statement, known_of
 from fairalloc.theorems.cells import Column, columns_of, evidence
 from fairalloc.theorems.conflict import KIND, NAMES, PROFILE, conflict
 from fairalloc.theorems.registry import all_statements
@@ -47,6 +47,17 @@ def instances(count, most=(3, 2, 2)):
 
 
 # ---- one instance -----------------------------------------------------------------------------------------------------
+
+
+def test_parts_by_weight_say_nothing_of_equal_parts(found):
+    """The incentive by weight was taken for the weak one, which divides by 1 / N; and equal weights for no condition."""
+    names, weighted = ("envy-freeness", "weak-sharing-incentive"), fa.Instance([[1], [1]], [[1]], weights=[1, 2])
+    assert possible(weighted, names)[0] == "unsat"
+    columns = columns_of([one.statement for several in found.values() for one in several], MECHANISMS)
+    for column in columns:
+        assert any(known_of(column, name, (2, 1, 1), found).level != Level.PROVED for name in names), column
+    (proved,) = [one for one in found["drfh", names[1]] if one.statement.id == "W.P5"]
+    assert "equal weights" in _of_statement(proved, names[1], (2, 1, 1)).sentence
 
 
 def test_instances_with_an_idle_server_are_left_out_and_the_words_say_so():

@@ -800,3 +800,12 @@ def test_a_claim_that_nothing_decides_says_why(refusal, said, holds, monkeypatch
     made = fa.property_matrix([mine], ["feasibility"], trials=30)
     assert made.grid.rows == [["feasibility", "?"]]
     assert said in made.text().replace("\n", " ")
+
+
+def test_a_matrix_with_hypotheses_of_ones_own_speaks_of_these_instances():
+    """A violation by unequal weights was "not examined", or the cell said "holds": the papers' row assumes equal weights."""
+    assumed = "everywhere, one server, one resource, at least 2 users"
+    made = fa.property_matrix(["drfh", "uniform"], ["sharing-incentive", "weak-sharing-incentive"], assumed, trials=60)
+    assert made.grid.rows == [["sharing-incentive", "✓", "✓"], ["weak-sharing-incentive", "✗", "✗"]]
+    alike = fa.property_matrix(["uniform"], ["weak-sharing-incentive"], f"{assumed}, equal weights", trials=30)
+    assert alike.grid.rows == [["weak-sharing-incentive", "✓"]]
