@@ -72,7 +72,8 @@ class AlphaPfVds(Equilibrium):
         if isinstance(parameters.get("utility"), str):
             told = "functions are in no document, so name the mechanism itself"
             raise NotApplicable(f"utility is {shown(parameters['utility'])}, but it must be fa.Utility(marginal): {told}")
-        return type(self)(**{**{name: getattr(self, name) for name in NAMES}, **parameters})
+        given = {name: getattr(self, name) for name in NAMES}
+        return type(self)(**{**given, **parameters})._in_form(self._form)
 
     @property
     def parameters(self) -> dict[str, Any]:

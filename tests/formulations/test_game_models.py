@@ -590,7 +590,9 @@ def test_the_merit_is_no_welfare_and_no_edit_replaces_it(alpha):
     for edit in ({"cvxpy": most}, {"pyomo": deactivated}, {"pyomo": replaced}):
         with pytest.raises(FairallocError, match=r"is no welfare, so it cannot be replaced: .* utility=fa.Utility\(marginal\)"):
             solve(FIG1, base.edited("own", **edit))
-    assert "u" in base.edited("own", cvxpy=same).cvxpy(FIG1).var_dict
+    edited = base.edited("own", cvxpy=same)
+    for item in (edited, edited.configure(alpha=3)):  # `solve` and `check` configure what they are given
+        assert "level" in item.cvxpy(FIG1).var_dict
     free = mechanism("ps-dsf").edited("most", cvxpy=most)  # its constraints say what an answer is, so an objective chooses one
     assert free.cvxpy(FIG1).objective.NAME == "maximize"
 
