@@ -23,7 +23,7 @@ import numpy as np
 
 from fairalloc.analysis.certificates.game_certificate import LevelsCertificate
 from fairalloc.analysis.certificates.pool import JustifiedCertificate
-from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, cleaned
+from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, SAME, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -110,7 +110,7 @@ def _of_user(known: Levels, n: int) -> list[Sentence]:
     if more := order[MOST_SERVERS:]:
         names = [domain.servers[int(game.server[a])] for a in more]
         run = sum(known.x[a] for a in more)
-        text = f"on {joined(names, MOST_SERVERS // 2)}, {tasks_of(run)} in all, for the same reasons"
+        text = f"on {joined(names, MOST_SERVERS // 2)}, {tasks_of(run)} in all: held back on each by what is full there"
         result.append(Sentence(text, "server", known.source, {"servers": names, "tasks": run}))
     return result
 
@@ -125,8 +125,8 @@ def _of_arc(known: Levels, a: int) -> Sentence:
         parts = _parts(known, a)
         facts |= {"level": level, "held_by": [{"resource": names[r], "part": part} for r, part in parts]}
         what = joined([names[r] + (f" ({part:.0%} of its price)" if len(parts) > 1 else "") for r, part in parts])
-        above = f"above {said(level)}, up to which the server serves it"
-        reason = "which is where the server serves it" if known.x[a] > 0 else above
+        above = not known.x[a] and float(known.z[a]) > (1.0 + SAME) * float(level)
+        reason = f"above {said(level)}, up to which the server serves it" if above else "which is where the server serves it"
         facts["full"] = [names[r] for r, _ in parts]
         return Sentence(f"{start}, {reason}: held back by {what}", "server", known.source, facts)
     r = max(np.flatnonzero(game.w[a] > 0).tolist(), key=lambda r: float(known.kappa[i * R + r]))

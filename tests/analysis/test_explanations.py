@@ -478,6 +478,20 @@ def test_a_wrong_level_is_seen():
             assert faults_of_servers(replace(explanation, sentences=sentences)), change
 
 
+@pytest.mark.parametrize("item", ["ps-dsf-tdm", "alpha-pf-vds"])
+def test_who_is_at_a_level_without_tasks_is_not_said_to_be_above_it(item):
+    allocation = replace(solve(Instance([[1], [1]], [[2], [2]]), item), x=np.array([2.0, 0.0, 0.0, 2.0]), prices=None)
+    texts = [s.text for s in fa.explain(allocation).sentences if s.kind == "server"]
+    assert len([text for text in texts if "which is where the server serves it" in text]) == len(texts) == 4
+
+
+def test_servers_that_are_put_together_have_no_common_reason():
+    small = [[2, 2]] * 6  # cpu and memory hold u2 back, on the last server cpu alone
+    allocation = solve(Instance([[1, 0], [1, 2]], [*small, [2, 2], [2, 9]]), "ps-dsf")
+    texts = [s.text for s in fa.explain(allocation, user="u2").sentences if "servers" in s.facts]
+    assert [text.split(": ")[1] for text in texts] == ["held back on each by what is full there"]
+
+
 def faults_of_complaints(explanation):
     """Users whose cited bottleneck is not full, or gives them another part or less than their entitlement."""
     allocation, faults = explanation.allocation, []
