@@ -45,8 +45,8 @@ UNREADABLE = (ArithmeticError, ValueError, TypeError, NotImplementedError, Recur
 
 HUGE = sys.float_info.max
 
-DISCRETE = frozenset(("SOSConstraint", "Complementarity", "LogicalConstraint", "BooleanVar", "Disjunct", "Disjunction"))
-"""Parts of a Pyomo model that are no equations and no inequalities."""
+NO_ROWS = frozenset(("SOSConstraint", "Complementarity", "LogicalConstraint", "Disjunct", "Disjunction"))
+"""Parts of a Pyomo model that restrict it and are no equations and no inequalities: HiGHS leaves them out without a word."""
 
 
 def doubt(model: Any) -> str:
@@ -80,8 +80,6 @@ def _doubt_of_cvxpy(problem: "cp.Problem") -> str:
 
 
 def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
-    if others := {part.ctype.__name__ for part in model.component_objects(active=True)} & DISCRETE:
-        return f"it has a {min(others)}"
     goals = active(model, "Objective")
     if len(goals) != 1:
         return f"it has {len(goals)} objectives"
@@ -110,10 +108,16 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
 
 
 def unsolvable(model: Any) -> str:
-    """Why no solver can be right about a CVXPY problem or Pyomo model: nan, a parameter without value, two objectives; or ""."""
+    """Why no solver can be right about a CVXPY problem or a Pyomo model, or "".
+
+    It has nan, a parameter without value, two objectives, or one of NO_ROWS.
+    """
     is_cvxpy = hasattr(model, "is_dcp")
     if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
         return f"it has {count} objectives"
+    others = [] if is_cvxpy else [part for part in model.component_objects(active=True) if part.ctype.__name__ in NO_ROWS]
+    for kind, name in sorted((part.ctype.__name__, part.name) for part in others)[-1:]:
+        return f"it has the {kind} {name}, which must be transformed, for solvers take equations and inequalities alone"
     for part, name, value in _numbers_in_cvxpy(model) if is_cvxpy else _numbers_in_pyomo(model):
         if value is None:
             return f"the parameter {name} in its {part} has no value"
@@ -124,8 +128,14 @@ def unsolvable(model: Any) -> str:
 
 def _numbers_in_cvxpy(problem: "cp.Problem") -> Iterator[tuple[str, str, Any]]:
     """What it is part of, name and value of each constant and parameter."""
-    parts = [("objective", problem.objective), *((f"constraint {c.label or c}", c) for c in problem.constraints)]
+    parts = parts_of_cvxpy(problem)
     return ((name, leaf.name(), leaf.value) for name, part in parts for leaf in [*part.parameters(), *part.constants()])
+
+
+def parts_of_cvxpy(problem: "cp.Problem") -> list[tuple[str, Any]]:
+    """The objective and the constraints of a problem, by names for a sentence."""
+    rows = ((f"constraint {c.label or ' '.join(str(c).split())}", c) for c in problem.constraints)
+    return [("objective", problem.objective), *rows]
 
 
 def _numbers_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[tuple[str, str, Any]]:

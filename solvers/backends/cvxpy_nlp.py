@@ -9,9 +9,11 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from fairalloc.formulations.common.convexity import parts_of_cvxpy
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession
+from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
@@ -85,6 +87,10 @@ class NlpSession(CvxpySession):
             self.model.var_dict["x"].value = interior(self.instance, self.limits.start)
         if self.limits.log:
             options.update({**LOUD[self.solver], **self.limits.solver_options})
+        for name, part in parts_of_cvxpy(self.model):
+            if not getattr(part, "is_dnlp", bool)():  # what is no cone would be relaxed without a word
+                why = f"CVXPY's nonlinear solvers do not take its {name}, which is a cone or neither convex nor smooth"
+                raise Stopped("error", f"the model of {self.mechanism.id!r} cannot be solved: {why}")
         return compiled(self.model, self.solver, options)
 
     def count(self, iterations: Any) -> None:

@@ -5,6 +5,8 @@ import warnings
 import cvxpy as cp
 import pyomo.environ as pyo
 import pytest
+from pyomo.gdp import Disjunction
+from pyomo.mpec import Complementarity, complements
 
 import fairalloc as fa
 
@@ -38,6 +40,14 @@ def second_goal(model, _):
     model.mine = pyo.Objective(expr=sum(model.x.values()))
 
 
+def either(model, _):
+    model.mine = Disjunction(expr=[[model.x["u3", 0, "s1"] <= 0], [model.x["u3", 0, "s2"] <= 0]])
+
+
+def complementary(model, _):
+    model.mine = Complementarity(expr=complements(model.x["u3", 0, "s1"] >= 0, model.x["u3", 0, "s2"] >= 0))
+
+
 def endless(model, _):
     for goal in list(model.component_objects(pyo.Objective, active=True)):
         goal.deactivate()
@@ -54,6 +64,8 @@ UNSOLVABLE = {
     "pyomo: nan in a factor": ({"pyomo": nan_factor}, "nan in its constraint mine"),
     "pyomo: no value": ({"pyomo": unset}, "the parameter p in its constraint mine has no value"),
     "pyomo: two objectives": ({"pyomo": second_goal}, "it has 2 objectives"),
+    "pyomo: either": ({"pyomo": either}, "it has the Disjunction mine, which must be transformed"),
+    "pyomo: complementary": ({"pyomo": complementary}, "it has the Complementarity mine, which must be transformed"),
 }
 
 
@@ -67,6 +79,14 @@ def test_a_model_without_its_numbers_is_named(name, edit):
     assert not found.has_point
     assert "the model of 'mine' cannot be solved" in found.message
     assert words in found.message
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb", "alpha-pf-vds"])
+def test_what_is_neither_convex_nor_smooth_is_named(name):
+    """CVXPY's nonlinear route relaxed it: max(x) was 8 in an answer that was called stationary."""
+    found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **added(lambda x: (cp.max(x) >= 9).set_label("mine"))))
+    assert found.termination == "error"
+    assert "do not take its constraint mine, which is a cone or neither convex nor smooth" in found.message
 
 
 @pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf"])
