@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.conic import Bound
-from fairalloc.formulations.common.convexity import doubt, with_values
+from fairalloc.formulations.common.convexity import doubt, unsolvable, with_values
 from fairalloc.formulations.common.kkt_residual import (
     gap_of_cvxpy,
     gap_of_pyomo,
@@ -94,7 +94,7 @@ class _Unanswered(Exception):  # noqa: N818 (a signal, not an error)
 
 def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits, most: tuple[float, float]) -> tuple[float | None, str]:
     domain = item.domain(allocation.instance)
-    problem: Any = item.write_cvxpy(domain)
+    problem = _solvable(item, item.write_cvxpy(domain))
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
         return _by_shares(item, problem, allocation, limits, lambda one: domain.arcs.totals(one.x))
     if isinstance(item, WholeRounds):  # of mmf and drfh-lp the least share is unique
@@ -200,7 +200,7 @@ def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     """For one program whose only variables are the tasks."""
     import pyomo.environ as pyo
 
-    model = item.write_pyomo(item.domain(allocation.instance))
+    model = _solvable(item, item.write_pyomo(item.domain(allocation.instance)))
     if item.takes_rounds or {part.local_name for part in model.component_objects(pyo.Var)} != {"x"}:
         return None, f"not judged: {item.id!r} has no residual, and its model in Pyomo has variables besides the tasks"
     content = _content_of_pyomo(item, model)
@@ -219,6 +219,13 @@ def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     best = value_at(answer) if item.values(answer) else answer.values["objective"]
     value_at(allocation)
     return gap_of_pyomo(model, best), COMPARED
+
+
+def _solvable(item: Mechanism, model: Any) -> Any:
+    """The model; _Unanswered where no solver can be right about it."""
+    if why := unsolvable(model):
+        raise _Unanswered(f"not judged: the model of {item.id!r} cannot be solved: {why}")
+    return model
 
 
 def _undecided(item: Mechanism, unsure: str) -> str:

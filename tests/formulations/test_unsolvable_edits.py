@@ -69,12 +69,15 @@ UNSOLVABLE = {
 }
 
 
-@pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf"])
+@pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf", "utilitarian"])
 @pytest.mark.parametrize("edit", UNSOLVABLE)
 def test_a_model_without_its_numbers_is_named(name, edit):
     """Ipopt dropped nan ("optimal"), HiGHS called ps-dsf infeasible, and Pyomo's own errors were tracebacks."""
     given, words = UNSOLVABLE[edit]
-    found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **given))
+    mine = fa.mechanism(name).edited("mine", **given)
+    found = fa.solve(KHAMSE, mine)
+    checked = fa.check(fa.solve(KHAMSE, name), mine)
+    assert (checked.holds, words in checked.sentence) == (None, True)
     assert found.termination == "error"
     assert not found.has_point
     assert "the model of 'mine' cannot be solved" in found.message
