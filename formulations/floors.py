@@ -13,6 +13,7 @@ A mechanism whose conditions are about one server refuses: they have no place fo
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.tasks import tasks_of
@@ -25,6 +26,7 @@ from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.feasibility import check_that_all_can_run
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -55,6 +57,18 @@ class WithFloors(Edited):
     """A mechanism's model and the floors, in its units and with its prices."""
 
     keeps_floors = True
+
+    def domain(self, instance: Instance) -> Instance:
+        """That of the mechanism; NotApplicable where it gives every user some tasks, and floors leave one nothing."""
+        result = self.base.domain(instance)
+        if isinstance(self.base, AlphaFair):
+            result.once((self.id, "floors"), lambda: self._check(result))
+        return result
+
+    def _check(self, instance: Instance) -> None:
+        held = np.flatnonzero(instance.min_tasks)
+        kept = sp.csr_array((1.0 / instance.min_tasks[held], (np.arange(len(held)), held)), shape=(len(held), instance.N))
+        check_that_all_can_run(instance, kept, self.id, "the floors")
 
     def check_models(self, instance: Instance) -> None:
         """That of the mechanism: `exact` reads its share."""

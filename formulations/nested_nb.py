@@ -28,6 +28,7 @@ from fairalloc.formulations.common.tasks import costs_at, linear_rows, tasks_in_
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.feasibility import check_that_all_can_run
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program, worst
@@ -70,10 +71,15 @@ class NestedNashBargaining(Mechanism):
         return (*nash_bargaining.written_by(layer), *super().written_by(layer))
 
     def domain(self, instance: Instance) -> Instance:
-        """The instance; NotApplicable where guarantees cannot be kept, or are given where dominant shares are not defined."""
+        """The instance; NotApplicable where guarantees cannot be kept, leave a user nothing, or have no dominant shares."""
         if len(guarantees(instance)[1]):
             check_guarantees(instance)
+            instance.once(self.id, lambda: self._check(instance))
         return instance
+
+    def _check(self, instance: Instance) -> None:
+        V, gamma = guarantees(instance)
+        check_that_all_can_run(instance, sp.csr_array(sp.diags_array(1.0 / gamma) @ V), self.id, "the guarantees")
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """Other units of tasks add a constant to the objective; weights stay, which are compared with those of groups."""

@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.errors import NotApplicable
+from fairalloc.models.feasibility import common_part
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, linear_program
+from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import global_dominant_share
 
 ENOUGH = 1e-7
@@ -46,6 +47,10 @@ class Tree:
         """(G + N,) of groups, then of users."""
         return self.groups.names + self.instance.users
 
+    def guaranteed(self, nodes: Sequence[int]) -> sp.csr_array:
+        """(nodes x N) what a task adds to each node's part of its guarantee."""
+        return sp.csr_array(sp.diags_array((self.phi / np.where(self.gamma > 0, self.gamma, 1.0))[nodes]) @ self.shares[nodes])
+
     def levels(self, x: Floats) -> Floats:
         """(G + N,) V / phi at tasks (A,) on arcs."""
         result: Floats = self.shares @ (self.instance.arcs.owner @ x)
@@ -64,7 +69,7 @@ def _check(tree: Tree) -> None:
     for k in list(kept):
         rest = [other for other in kept if other != k]
         kept = rest if rest and _kept_part(tree, rest) < 1.0 - ENOUGH else kept
-    named = ", ".join(f"{tree.names[k]!r} ({tree.groups.guarantees[k]})" for k in kept)
+    named = ", ".join(_told(tree, k) for k in kept)
     raise NotApplicable(
         f"the guarantees of {named} cannot be kept together: at most {_kept_part(tree, kept):.4g} of each can"
         if len(kept) > 1
@@ -72,17 +77,12 @@ def _check(tree: Tree) -> None:
     )
 
 
+def _told(tree: Tree, k: int) -> str:
+    """A group with its guarantee, and what it asks for of that where it is less."""
+    guarantee, gamma = tree.groups.guarantees[k], float(tree.gamma[k])
+    return f"{tree.names[k]!r} ({guarantee}{f', of which it asks for {gamma:.4g}' * (gamma < float(guarantee))})"
+
+
 def _kept_part(tree: Tree, nodes: Sequence[int]) -> float:
     """The largest part, at most 1, of the guarantees of these nodes that can be kept together."""
-    instance, arcs = tree.instance, tree.instance.arcs
-    if not nodes:
-        return 1.0
-    unit, capped = sp.diags_array(arcs.gamma), np.isfinite(instance.max_tasks)
-    shares = sp.diags_array((tree.phi / np.where(tree.gamma > 0, tree.gamma, 1.0))[nodes]) @ tree.shares[nodes] @ arcs.owner
-    parts = [arcs.load @ unit, arcs.owner[capped] @ unit, -shares @ unit]
-    last = np.concatenate([np.zeros(parts[0].shape[0] + parts[1].shape[0]), np.ones(len(nodes))])
-    sides = np.concatenate([np.ones(parts[0].shape[0]), instance.max_tasks[capped], np.zeros(len(nodes))])
-    matrix = sp.hstack([sp.vstack(parts), sp.csr_array(last[:, None])], format="csr")
-    cost = np.append(np.zeros(len(arcs)), -1.0)
-    found = linear_program(cost, matrix, sides, bounds=[(0, None)] * len(arcs) + [(0, 1)])
-    return float(found.x[-1]) if found.x is not None else 1.0
+    return common_part(tree.instance, tree.guaranteed(nodes)) if nodes else 1.0

@@ -243,6 +243,18 @@ def test_floors_in_instances_and_files():
         PAIR.replace(min_tasks=[0, 3], max_tasks=[1, 2])
 
 
+@pytest.mark.parametrize("name", ["nb", "alpha-fair", "fds"])
+def test_floors_that_leave_a_user_nothing_are_refused_by_rules_that_give_everybody_some(name):
+    """One answer of nb was "optimal" with 4e-8 tasks, and other calls tried every method in turn."""
+    sentence = f"{name} gives every user some tasks, but beside the floors user 'u2' can have none"
+    full = fa.Instance([[1], [2], [1]], [[4]], min_tasks=[1, 0, 3])
+    with pytest.raises(fa.NotApplicable, match=sentence):
+        fa.solve(full, name)
+    assert fa.solve(full, "mmf").tasks == pytest.approx([1, 0, 3])
+    assert fa.solve(full.replace(min_tasks=[1, 0, 2.99]), name).tasks[1] > 1e-3
+    assert fa.solve(full.replace(min_tasks=[1, 0, 4]), name).termination == "infeasible"
+
+
 @pytest.mark.parametrize("floors", [[0, 0], ["0", "0"], np.zeros(2)], ids=str)
 def test_floors_of_nothing_are_none(floors):
     instance = fa.Instance([[1], [2]], [[4], [4]], min_tasks=floors)

@@ -175,6 +175,24 @@ def test_guarantees_that_cannot_be_kept_are_named():
             fa.solve(fa.Instance([[1]] * 3, [[10]], groups=groups), name)
 
 
+def test_a_guarantee_that_cannot_be_kept_is_told_with_what_its_group_asks_for():
+    """A asks for 3/10 and can have 1/10: "at most 0.3333 of it" was said of its guarantee, 1/2."""
+    groups = {"A": {"users": [0], "guarantee": "1/2"}, "B": [1]}
+    one = fa.Instance([[1], [1]], [[1], [9]], eligible=[[1, 0], [1, 1]], max_tasks=[3, None], groups=groups)
+    sentence = r"the guarantee of 'A' \(1/2, of which it asks for 0.3\) cannot be kept: at most 0.3333 of it can"
+    with pytest.raises(fa.NotApplicable, match=sentence):
+        fa.solve(one, "nested-leximin")
+
+
+def test_a_guarantee_of_everything_leaves_no_bargain():
+    """It was an iteration limit, with a residual of 0 for what the other user had by rounding."""
+    groups = {"A": {"users": [0], "guarantee": 1}, "B": [1]}
+    all_of_it = fa.Instance([[1], [1]], [[1]], groups=groups)
+    with pytest.raises(fa.NotApplicable, match="nested-nb gives every user some tasks, but beside the guarantees user 'u2' can"):
+        fa.solve(all_of_it, "nested-nb")
+    assert fa.solve(all_of_it, "nested-leximin").tasks == pytest.approx([1, 0])
+
+
 @pytest.mark.parametrize("seed", [0, pytest.param(5, marks=pytest.mark.deep)])
 def test_no_number_of_a_nested_proof_can_be_changed(seed):
     instance = drawn(seed)
