@@ -5,7 +5,7 @@ r"""Why an own or edited mechanism gives what it gives: the duals of its own mod
 2. A constraint with a dual lambda > 0 binds: with b the right-hand side, f(b + d) <= f(b) + lambda d for the objective f of a
    convex maximisation (the level of the round, where there are rounds), in the units in which the constraint is written.
 3. By the optimality conditions a task of a user costs sum_k lambda_k da_k / dx, which is what it adds to the objective: the
-   constraints with positive terms in this sum hold the user back.
+   constraints with positive terms in this sum hold the user back, those with negative ones, such as its floor, ask for its tasks.
 """
 
 from collections.abc import Iterator
@@ -121,13 +121,18 @@ def _session(subject: Subject, item: Mechanism) -> Any:
 
 
 def _same(subject: Subject, session: Any, x: Floats) -> bool:
-    """Whether the answer of the model is the allocation, in tasks or, where x is the only variable, in the objective."""
+    """Whether the answer of the model is the allocation, in tasks or, where tasks alone decide it, in the objective."""
     allocation = subject.allocation
     arcs = subject.domain.arcs
     tasks, own, alone = arcs.owner @ x, arcs.owner @ allocation.x, arcs.alone
     same = bool(np.all(np.abs(tasks - own) <= np.maximum(SAME * np.maximum(tasks, own), NOISE * alone)))
-    if same or isinstance(session, PyomoSession) or session.mechanism.takes_rounds or not infeasibility(allocation) <= PROVED:
-        return same and infeasibility(allocation) <= PROVED
+    proved = infeasibility(allocation) <= PROVED
+    if same or session.mechanism.takes_rounds or not proved:
+        return same and proved
+    for value in [*session.mechanism.values(allocation).values()][:1]:  # of rules of ours with floors
+        return bool(abs(value - session.objective) <= SAME * abs(session.objective))
+    if isinstance(session, PyomoSession):
+        return False
     problem = session.model
     if set(problem.var_dict) != {"x"} or len(problem.variables()) != 1:
         return False
@@ -236,9 +241,11 @@ def _of_user(subject: Subject, n: int, k: int, stage: Stage, item: Mechanism) ->
     tasks = sum(cleaned(domain, subject.allocation.x)[a] for a in arcs)
     most = max((float(b.paid[arcs].max()) for b in stage.bindings), default=0.0)
     held = [b for b in stage.bindings if float(b.paid[arcs].max()) > PART * most]
+    asked = [b for b in stage.bindings if float(b.paid[arcs].min()) < -PART * most]
     user = domain.users[n]
     when = f" and stops in round {k + 1}" if item.takes_rounds else ""
-    what = joined(f"{b.name} (dual {said(b.dual)})" for b in held) or "nothing that binds"
-    text = f"{user} runs {tasks_of(tasks)}{when}: held back by {what}."
-    facts = {"user": user, "tasks": tasks, "held_by": [b.facts for b in held]}
+    what, why = (joined(f"{b.name} (dual {said(b.dual)})" for b in some) for some in (held, asked))
+    why = f", for which {why} {'asks' if len(asked) == 1 else 'ask'}{',' * bool(when)}" if asked else ""
+    text = f"{user} runs {tasks_of(tasks)}{why}{when}: held back by {what or 'nothing that binds'}."
+    facts = {"user": user, "tasks": tasks, "held_by": [b.facts for b in held], "asked_by": [b.facts for b in asked]}
     return Sentence(text, "user", "duals", {**facts, **({"round": k + 1} if item.takes_rounds else {})})

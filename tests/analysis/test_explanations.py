@@ -582,6 +582,18 @@ def test_floors_of_users_with_one_server_each_are_those_of_users():
     assert not any("floor of u2 on s1" in s.text for s in explanation.sentences)
 
 
+@pytest.mark.parametrize("item", ["mmf", "utilitarian"])
+def test_a_user_runs_what_its_floor_asks_for(item):
+    """It was said to be held back alone. The tasks of mmf are not unique, and its own answer was refused as another one."""
+    instance = Instance([[1], [2], [1]], [[10], [2]], min_tasks=[0, 3, 0], max_tasks=[None, None, 1])
+    allocation = solve(instance, item, "cvxpy:clarabel")
+    texts = {s.facts["user"]: s.text for s in fa.explain(allocation).sentences if s.kind == "user"}
+    if item == "utilitarian":
+        assert texts["u2"].startswith("u2 runs 3 tasks, for which floor[u2] (dual 1) asks: held back by r1 on s1 (dual 10)")
+    assert len(texts) == 3
+    assert not any(" asks" in texts[user] for user in ("u1", "u3"))
+
+
 @pytest.mark.parametrize(
     ("item", "told"),
     [("uniform", ["on s1, 4 tasks: "]), ("ps-dsf", ["on s1 as variant 0, 2 tasks, ", "on s1 as variant 1, 2 tasks, "])],
