@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import deviation
+from fairalloc.formulations.game.parameters import number
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError
@@ -83,5 +84,7 @@ def tradeoff(
     """
     if not len(alphas):
         raise InstanceError("alphas is empty, but a trade-off needs at least one alpha")
-    allocations = tuple(solve(instance, "alpha-pf-vds", method, alpha=alpha, **options) for alpha in alphas)
-    return TradeOff(instance, tuple(float(alpha) for alpha in alphas), allocations)
+    numbers = tuple(number(alpha, "alpha") for alpha in alphas)
+    return TradeOff(
+        instance, numbers, tuple(solve(instance, "alpha-pf-vds", method, alpha=alpha, **options) for alpha in numbers)
+    )

@@ -81,6 +81,8 @@ def test_a_sweep_needs_an_alpha():
         tradeoff(K3, [-1])
     with pytest.raises(InstanceError, match="alphas is None, but it must be a list"):
         tradeoff(K3, None)
+    with pytest.raises(InstanceError, match=r"alpha is \[1, 2\], but it must be a number"):
+        tradeoff(K3, [[1, 2]])  # one for each server, as `solve` takes it, has no place on the axis: it was a TypeError
 
 
 def test_figure_3_shows_what_each_user_takes():
