@@ -10,17 +10,19 @@ import numpy as np
 
 from fairalloc.analysis.plots.bars import dominant_share, dominant_shares
 from fairalloc.analysis.properties import check
-from fairalloc.analysis.properties.checks import asked_property
+from fairalloc.analysis.properties.checks import asked_property, name_of
 from fairalloc.analysis.verdict import WORDS, Verdict, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, no_such, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers import solve
+from fairalloc.solvers.options import promised
+from fairalloc.solvers.running.time_limits import checked_limit
 
 MEASURES = {"tasks": lambda one: one.tasks, "shares": dominant_share}
 SHOWN = {"tasks": lambda one: one.shown_tasks, "shares": lambda one: without_rounding(dominant_share(one))}
@@ -43,6 +45,12 @@ class MechanismComparison:
     refused: Mapping[str, str] = field(default_factory=dict)
     verdicts: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
 
+    @property
+    def without_answer(self) -> list[str]:
+        """A sentence on each mechanism that has no answer, or none with a point."""
+        without = {label: one.message or one.outcome for label, one in self.allocations.items() if not one.has_point}
+        return [f"{label} has no answer: {sentence}" for label, sentence in {**without, **self.refused}.items()]
+
     @checked
     def grid(self, what: str = "tasks", most: Count = 20) -> Grid:
         """The table: the first `most` users, then residuals, user errors ("-" = there is no bound), terminations, properties.
@@ -59,8 +67,7 @@ class MechanismComparison:
         pooled = ", ".join(name for name, one in self.allocations.items() if one.instance.K < K and one.instance.R == R)
         notes = [f"... and {self.instance.N - most} more users"] if most < self.instance.N else []
         notes += [f"On all servers as one pool, whose tasks may not fit the servers: {pooled}."] if pooled else []
-        without = {label: one.message or one.outcome for label, one in self.allocations.items() if not one.has_point}
-        notes += [f"{label} has no answer: {sentence}" for label, sentence in {**without, **self.refused}.items()]
+        notes += self.without_answer
         columns = ["user", *self.allocations]
         title = f"{self.instance.name or 'instance'}: {'tasks' if what == 'tasks' else 'dominant shares'}"
         return Grid(title, columns, rows, notes, right=range(1, len(columns)))
@@ -124,24 +131,25 @@ def compare(
     >>> compare(Instance([[1, 4], [3, 1]], [[9, 18]]), ["drfh", "asset"]).grid().rows[0]  # W section 2
     ['u1', '3', '2.52']
     """
-    allocations, refused = dict[str, Allocation](), dict[str, str]()
+    allocations, refused, _ = dict[str, Allocation](), dict[str, str](), (promised(accuracy), checked_limit(time_limit))
     for label, item in labels([find_mechanism(one) for one in mechanisms]).items():
         try:
             allocations[label] = solve(instance, item, accuracy=accuracy, time_limit=time_limit)
-        except NotApplicable as error:
+        except FairallocError as error:  # it is not defined here, or its numbers are out of range: the others are kept
             refused[label] = str(error)
     wanted, nothing = list(properties), Allocation(instance, np.zeros(instance.A))
     for asked in [one for one in wanted if not allocations and one not in list(refused)]:  # else `check` refuses wrong names
         asked_property(asked, nothing)
     verdicts: dict[str, dict[str, Verdict]] = {}
     for asked, (label, one) in product(wanted, allocations.items()):
+        name = name_of(asked_property(asked, one))
         try:
-            verdict = check(one, asked, time_limit=time_limit)
+            verdict = check(one, asked, time_limit=time_limit) if one.has_point else undecided("there is no answer", name=name)
         except NotApplicable as error:  # such as "drf" of an answer on several servers
-            verdict = undecided(error, name=str(getattr(asked, "id", asked)))
-        if label in verdicts.setdefault(verdict.property, {}):
-            raise InstanceError(f"two properties are called {verdict.property!r}, but each row needs a name of its own")
-        verdicts[verdict.property][label] = verdict
+            verdict = undecided(error, name=name)
+        if label in verdicts.setdefault(name, {}):
+            raise InstanceError(f"two properties are called {name!r}, but each row needs a name of its own")
+        verdicts[name][label] = verdict
     return MechanismComparison(instance, allocations, refused, verdicts)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from html import escape
 from importlib.resources import files
-from itertools import groupby
+from itertools import chain, groupby
 from string import Template
 
 import numpy as np
@@ -61,7 +61,8 @@ def explorer_page(comparison: MechanismComparison) -> str:
     """
     answered = {label: one for label, one in comparison.allocations.items() if one.has_point}
     if not answered:
-        raise InstanceError("the comparison has no answer, but a page shows at least one")
+        why = "".join(f"; {sentence}" for sentence in comparison.without_answer[:1])
+        raise InstanceError(f"the comparison has no answer, but a page shows at least one{why}")
     return _Page(comparison, list(_columns(answered))).text()
 
 
@@ -70,7 +71,7 @@ def _columns(answers: Mapping[str, Allocation]) -> Iterator[_Column]:
     for name, neighbours in groupby(answers.items(), key=lambda item: item[1].mechanism):
         group = dict(neighbours)
         given = [dict(one.parameters) for one in group.values()]
-        free = [key for key in given[0] if any(own.get(key) != given[0][key] for own in given)]
+        free = [key for key in dict.fromkeys(chain(*given)) if any(own.get(key) != given[0].get(key) for own in given)]
         if len(free) == 1 and all(isinstance(a := own.get(free[0]), int | float) or a == "inf" for own in given):
             yield _Column(name, group, free[0])
         else:
@@ -104,8 +105,7 @@ class _Page:
         here = self.instance
         size = f"{here.N:,} users share {int(here.counts.sum()):,} servers with {', '.join(here.resources)}."
         read = "A bar is all of a resource of a server; its parts are what users take. Pointing at a part shows its numbers."
-        refused = [f"{label} has no answer: {why}" for label, why in self.comparison.refused.items()]
-        return "".join(f"<p>{escape(text)}</p>" for text in (f"{size} {read}", *refused))
+        return "".join(f"<p>{escape(text)}</p>" for text in (f"{size} {read}", *self.comparison.without_answer))
 
     def _head(self, k: int, column: _Column) -> str:
         about = next(iter(column.answers.values())).mechanism

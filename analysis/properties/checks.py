@@ -85,7 +85,7 @@ def check(
     -0.8
     """
     asked = asked_property(property, allocation)
-    name = asked if isinstance(asked, str) else asked.name if isinstance(asked, Property) else asked.id
+    name = name_of(asked)
     if exact and not isinstance(asked, Property):
         raise NotApplicable(f"{name!r} is checked in floating point only: certify proves definitions in rationals")
     seconds = checked_limit(time_limit)
@@ -119,6 +119,11 @@ def asked_property(given: Any, allocation: Allocation) -> str | Mechanism | Prop
     if callable(given):
         return Property(getattr(given, "__name__", type(given).__name__), given)
     raise InstanceError(f"the property is {shown(given)}, but it must be a name, a mechanism or a function of an allocation")
+
+
+def name_of(asked: str | Mechanism | Property) -> str:
+    """What verdicts on it are called."""
+    return asked if isinstance(asked, str) else asked.name if isinstance(asked, Property) else asked.id
 
 
 def _checked(asked: Property, allocation: Allocation, tolerance: float, exact: bool) -> Verdict:

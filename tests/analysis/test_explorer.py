@@ -57,6 +57,15 @@ def test_the_page_has_the_numbers_of_the_comparison(comparison):
     assert [f"alpha = {alpha:g}" in table.rows[0][3] for alpha in ALPHAS] == [True] * 3
 
 
+def test_answers_that_differ_in_two_parameters_have_no_slider():
+    """With A of the second alone the slider said alpha = 2 and alpha = 3."""
+    games = [fa.mechanism("alpha-pf-vds", alpha=2), fa.mechanism("alpha-pf-vds", alpha=3, A=2)]
+    for asked in (games, games[::-1]):
+        page = fa.explorer_page(fa.compare(INSTANCE, asked))
+        assert "<input" not in page
+        assert len(Table(page).rows[0]) == 3
+
+
 def test_a_pool_is_not_told_as_the_first_of_several_servers():
     found = fa.compare(fa.example("wang-fig2").instance, ["drf", "drfh"])
     first, second = [row for row in Table(fa.explorer_page(found)).rows if row[0] == "s1"]
@@ -91,6 +100,19 @@ def test_nothing_is_loaded_and_names_are_text(comparison):
         assert text.count("<script>") == 1
     assert html.escape("<script>") in page
     assert "$x &lt;i&gt;" in page
+
+
+def test_the_page_says_which_mechanisms_have_no_answer():
+    """One whose answer has no point was left out without a word, and why there is no page at all was not said."""
+    floors = fa.Instance([[1], [1]], [[4]], min_tasks=[3, 3])
+    made = fa.compare(floors, ["drfh", "ps-dsf"])
+    why = "a page shows at least one; drfh has no answer: no allocation satisfies the floors"
+    with pytest.raises(fa.InstanceError, match=why):
+        fa.explorer_page(made)
+    answer = fa.compare(floors.replace(min_tasks=[1, 2]), ["nb"]).allocations
+    page = fa.explorer_page(fa.analysis.compare.MechanismComparison(floors, {**made.allocations, **answer}, made.refused))
+    for sentence in ("drfh has no answer: no allocation satisfies the floors", "ps-dsf has no answer: mechanism"):
+        assert sentence in page
 
 
 def test_many_users_and_servers_are_few_rows():

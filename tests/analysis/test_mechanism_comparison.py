@@ -100,6 +100,36 @@ def test_properties_that_are_not_defined_there_are_said_and_wrong_names_are_refu
     assert fa.compare(ROUNDS, ["drfh"], properties=["drfh", "pareto"]).verdicts == {}
 
 
+def test_a_property_that_refuses_one_answer_has_one_row():
+    """A function that refused the answer of nb had two rows, each without a column: a KeyError."""
+
+    def of_drfh(answer):
+        if answer.mechanism != "drfh":
+            raise fa.NotApplicable("it is about drfh")
+        return True
+
+    rows = {row[0]: row[1:] for row in fa.compare(KHAMSE, ["drfh", "nb"], properties=[of_drfh]).grid().rows}
+    assert rows["of_drfh"] == ["yes", "?"]
+
+
+def test_of_no_answer_no_property_is_said_to_fail():
+    floors = fa.Instance([[1, 2], [2, 1]], [[4, 4]], min_tasks=[2, 2])
+    made = fa.compare(floors, ["drfh"], properties=["pareto", "drfh"])
+    rows = {row[0]: row[1:] for row in made.grid().rows}
+    assert (rows["termination"], rows["pareto"], rows["drfh"]) == (["infeasible"], ["?"], ["?"])
+    assert made.verdicts["pareto"]["drfh"].sentence == "not decided: there is no answer"
+
+
+def test_weights_that_one_mechanism_cannot_hold_leave_the_others():
+    groups = {"A": {"users": [0], "weight": 1e200}, "B": {"users": [1], "weight": 1e-200}}
+    made = fa.compare(fa.Instance([[1], [1]], [[2]], groups=groups), ["h-drf", "nested-nb"])
+    assert list(made.allocations) == ["h-drf"]
+    assert "less than 1e-300 of everything" in made.refused["nested-nb"]
+    for wrong in ({"accuracy": "some"}, {"time_limit": -1}):
+        with pytest.raises((InstanceError, UnknownName)):
+            fa.compare(KHAMSE, ["drfh"], **wrong)
+
+
 def test_a_limit_that_is_too_short_leaves_a_word():
     made = fa.compare(fa.generators.generic(300, 40, 3), ["drfh"], time_limit=1e-6)
     rows = {row[0]: row[1:] for row in made.grid().rows}
