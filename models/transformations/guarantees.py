@@ -13,10 +13,16 @@ from fairalloc.models.input.groups import ROOT, Groups
 from fairalloc.models.instance import Instance
 
 
+def unproved_floors(instance: Instance) -> str:
+    """Why floors cannot be guarantees there, or ""."""
+    dominant = instance.single_variant and instance.same_everywhere
+    return "" if dominant else "with floors, proofs need one demand vector for each user, the same on all servers"
+
+
 def floors_as_guarantees(instance: Instance, shares: Sequence[Fraction]) -> Instance:
     """The instance with groups in the place of floors, for the shares (N,) of a task; NotApplicable without dominant shares."""
-    if not (instance.single_variant and instance.same_everywhere):
-        raise NotApplicable("with floors, proofs need one demand vector for each user, the same on all servers")
+    if why := unproved_floors(instance):
+        raise NotApplicable(why)
     dominant, exact = global_dominant_share(instance), instance.exact
     weights = [d * phi / sigma for d, phi, sigma in zip(dominant, exact.weights, shares, strict=True)]
     held = [n for n, floor in enumerate(exact.min_tasks) if floor]

@@ -26,12 +26,13 @@ from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import Rationals, as_fraction, exact_arcs
 from fairalloc.models.exact.trees import ExactTree
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.models.transformations.guarantees import floors_as_guarantees
+from fairalloc.models.transformations.guarantees import floors_as_guarantees, unproved_floors
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.highs_session import HighsSession, basic_columns
 from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
@@ -280,9 +281,16 @@ class Exact(Method):
         without = isinstance(mechanism, Leximin) and mechanism.exact_share is None
         return isinstance(mechanism, Leximin | NestedMaxMin | Utilitarian | PsDsf | TimeShared) and not without
 
+    def applies(self, mechanism: Mechanism, instance: Instance) -> str:
+        """Not where floors are no guarantees."""
+        return unproved_floors(instance) if mechanism.keeps_floors else ""
+
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The exact data and a HiGHS session for linear programs."""
-        found = in_rationals(mechanism, instance) if mechanism.keeps_floors else None
+        try:
+            found = in_rationals(mechanism, instance) if mechanism.keeps_floors else None
+        except NotApplicable as refused:  # floors that cannot be kept, as guarantees
+            raise Stopped("infeasible", str(refused)) from None
         if found is not None:
             return ExactSession(*found, limits)
         return (Session if isinstance(mechanism, Equilibrium) else ExactSession)(mechanism, instance, limits)

@@ -16,6 +16,7 @@ from fairalloc.models import Allocation, FairallocError, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.files.jsonio import fingerprint, instance_document, parse_instance
+from fairalloc.solvers.catalogue.method_registry import methods_for
 from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits
 
@@ -241,6 +242,28 @@ def test_floors_in_instances_and_files():
         PAIR.replace(min_tasks=[-1, 0])
     with pytest.raises(FairallocError, match="min_tasks of user 'u2' is 3, but it must be at most max_tasks, 2"):
         PAIR.replace(min_tasks=[0, 3], max_tasks=[1, 2])
+
+
+def test_floors_beside_rates_do_not_ask_for_rationals():
+    """Where the first method missed the accuracy, the second was `exact`, whose refusal was the end of the solve."""
+    rates = [[2, 0, 1], [0, 2, 1], ["1/2", 1, "1/2"], [1, 0, 2], [2, 2, 1], [2, "1/2", "1/2"], [1, "1/2", 0]]
+    demands, floors = [["1/5"], [3], [1], [1], [1], [3], ["1/5"]], [0, "20/3", 0, 0, 24, "64/9", 0]
+    eligible = [[1, 1, 1], [0, 1, 1], [0, 0, 1], [1, 1, 0], [1, 0, 0], [1, 1, 1], [0, 1, 0]]
+    weights = [2, 3, 2, 1, "1/2", "1/2", 3]
+    one = Instance(demands, [[12], [20], [60]], weights=weights, rates=rates, eligible=eligible, min_tasks=floors)
+    assert "exact" not in [method.id for method in methods_for(mechanism("lmmf").kept(one), one)]
+    with pytest.raises(fa.NotApplicable, match="with floors, proofs need one demand vector for each user, the same on all"):
+        fa.solve(one, "lmmf", "exact")
+    found, other = (fa.solve(one, "lmmf", method) for method in (None, "pyomo:highs"))
+    assert found.claims_success
+    assert found.tasks == pytest.approx(other.tasks, abs=1e-5)
+
+
+def test_rationals_say_of_floors_that_contradict_each_other_what_others_say():
+    """It was an error about guarantees of groups, which nobody gave."""
+    found = fa.solve(Instance([[1], [4], [1]], [[1]], min_tasks=[0.5, 0.2, 0]), "drfh", "exact")
+    assert found.termination == "infeasible"
+    assert "these constraints contradict each other: floor[u1], floor[u2]" in found.message
 
 
 @pytest.mark.parametrize("name", ["nb", "alpha-fair", "fds"])
