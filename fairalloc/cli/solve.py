@@ -120,7 +120,7 @@ def _solve(options: argparse.Namespace) -> int:
         return solve(instance, item, method, *limits, chosen, start, **asked)
 
     told: list[Result] = []
-    asked = [(str(name), item.id, partial(computed, name, item)) for name in named for item in items]
+    asked = [(partial(_label, read, name), item.id, partial(computed, name, item)) for name in named for item in items]
     results: Iterator[Any] = _results(options, asked, told)
     if len(items) > 1 and options.format in ("table", "latex"):
         results = _compared(results, named, items, read)
@@ -151,23 +151,32 @@ def _compared(
 
 
 def _results(
-    options: argparse.Namespace, asked: Sequence[tuple[str, str, Callable[[], Allocation]]], told: list[Result]
+    options: argparse.Namespace, asked: Sequence[tuple[Callable[[], str], str, Callable[[], Allocation]]], told: list[Result]
 ) -> Iterator[Result]:
     """The results in the order asked for, up to one that was interrupted; the list gets them too."""
-    for name, mechanism, computed in asked:
+    for label, mechanism, computed in asked:
         try:
             result: Result = computed()
         except Exception as error:  # one instance that meets a mistake of this package must not take the others with it
             if len(asked) == 1 and options.format != "jsonl":
                 raise
+            name = label()
             result = Refused(name, mechanism, _sentence(name, error, getattr(options, "debug", False)))
         told.append(result)
         if isinstance(result, Allocation) and result.has_point and not _is_solved(result, options.accuracy):
             why = f"residual {result.residual:.1e}, but accuracy {options.accuracy} promises {promised(options.accuracy):g}"
-            complain(f"{name}: not solved to the accuracy asked: {result.not_judged or why}")
+            complain(f"{label()}: not solved to the accuracy asked: {result.not_judged or why}")
         yield result
         if _is_interrupted(result):
             return
+
+
+def _label(read: Callable[[Any], Instance], name: Any) -> str:
+    """The instance's own name, under which its answers stand; what was typed where it has none, or cannot be read."""
+    try:
+        return read(name).name or str(name)
+    except Exception:
+        return str(name)
 
 
 def _is_interrupted(result: Result) -> bool:

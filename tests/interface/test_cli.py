@@ -72,6 +72,15 @@ def test_several_instances_one_line_each_in_order_errors_in_place(run):
     assert lines[2]["mechanism"] == "drfh"
 
 
+def test_answers_and_refusals_of_an_instance_stand_under_its_own_name(run, tmp_path):
+    """In one table rows with an answer had the name of the instance, and others that of its file."""
+    file = tmp_path / "file.json"
+    fa.write_instance(fa.Instance([[1], [4]], [[1]], min_tasks=[0, "1/8"], name="own"), file)
+    code, out, _ = run("solve", file, "-m", "drfh", "-m", "ps-dsf", "--format", "csv")
+    assert code == 1
+    assert {row["instance"] for row in csv.DictReader(io.StringIO(out))} == {"own"}
+
+
 @pytest.mark.parametrize("kind", ["table", "json", "csv", "latex"])
 def test_several_instances_in_every_format(run, kind):
     code, out, _ = run("solve", "wang-fig2", "nope", "wang-prop4", "-m", "drfh", "--format", kind)
