@@ -14,6 +14,7 @@ from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
+from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError, UnknownName
 from fairalloc.models.files.jsonio import parse_allocation
 from fairalloc.models.numbers import as_json
@@ -72,6 +73,11 @@ def _own_mechanism(options: argparse.Namespace, given: Any, asked: Sequence[str]
         raise UnknownName(f"{error}; one of your own is named by -m FILE.py:NAME") from None
 
 
+def _as_solved(item: Mechanism, allocation: Allocation) -> Mechanism:
+    """The mechanism with the parameters of its allocation."""
+    return item.configure(**allocation.parameters) if item.id == allocation.mechanism else item
+
+
 def _check(options: argparse.Namespace) -> int:
     _once(options.instance, options.allocation)
     end = time.perf_counter() + checked_limit(options.time_limit)
@@ -80,8 +86,7 @@ def _check(options: argparse.Namespace) -> int:
     own = _own_mechanism(options, given, options.property or ())
     instance = own.home(instance) if own else instance
     allocation = parse_allocation(given, instance, arguments.told("allocation", options.allocation))
-    if own and own.id == allocation.mechanism:
-        own = own.configure(**allocation.parameters)
+    own = own and _as_solved(own, allocation)
     verdicts = []
     for item in _properties(options.property, own, options.mechanism is not None):
         verdicts.append(check(allocation, item, time_limit=None if end == math.inf else max(end - time.perf_counter(), 1e-3)))
@@ -111,7 +116,7 @@ def _certify(options: argparse.Namespace) -> int:
         result = certified_answer(instance, item, options.time_limit)
     else:
         read = parse_allocation(given, item.home(instance), arguments.told("allocation", options.allocation))
-        result = certify(read, item, time_limit=options.time_limit)
+        result = certify(read, _as_solved(item, read), time_limit=options.time_limit)
     if options.format == "json" and not isinstance(result, NotCertified):
         emit(json.dumps(result.document(), indent=1) + "\n")
     elif options.format == "json":

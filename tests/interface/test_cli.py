@@ -72,6 +72,16 @@ def test_several_instances_one_line_each_in_order_errors_in_place(run):
     assert lines[2]["mechanism"] == "drfh"
 
 
+@pytest.mark.parametrize("command", ["check", "certify"])
+def test_an_allocation_is_judged_with_the_parameters_it_was_solved_with(run, tmp_path, command):
+    """`certify` read no parameters: "user 'u3' runs 1 tasks, but 2 in the exact answer" was said of a right one."""
+    groups = {"A": {"users": [0, 1], "guarantee": "4/5"}, "B": [2]}
+    files = tmp_path / "instance.json", tmp_path / "allocation.json"
+    fa.write_instance(fa.Instance([[1]] * 3, [[10]], groups=groups), files[0])
+    files[1].write_text(run("solve", files[0], "-m", "nested-leximin", "--param", "compared=borrowed", "--format", "json")[1])
+    assert run(command, *files)[0] == 0
+
+
 def test_answers_and_refusals_of_an_instance_stand_under_its_own_name(run, tmp_path):
     """In one table rows with an answer had the name of the instance, and others that of its file."""
     file = tmp_path / "file.json"
