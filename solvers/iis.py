@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.formulations.common.convexity import read_off
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.cvxpy import convex_part, solved
 from fairalloc.solvers.backends.pyomo import highs, ipopt, linear_part
+from fairalloc.solvers.options import solver_options
 
 
 def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
@@ -71,7 +73,9 @@ def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
     given = [c for c in problem.constraints if c.label in own]
 
     def infeasible(some: list[Any]) -> bool:
-        return _is_infeasible(solved(cp.Problem(cp.Minimize(0), convex_part([*given, *some], problem.var_dict["x"], instance))))
+        part = cp.Problem(cp.Minimize(0), convex_part([*given, *some], problem.var_dict["x"], instance))
+        solver = "HIGHS" if read_off(part)["linear"] else "CLARABEL"  # a vertex where there is one
+        return _is_infeasible(solved(part, solver=solver, **solver_options(solver, "high")))
 
     for kept in _irreducible(added, infeasible):
         yield [c.label or str(c) for c in kept]

@@ -259,6 +259,23 @@ def test_floors_beside_rates_do_not_ask_for_rationals():
     assert found.tasks == pytest.approx(other.tasks, abs=1e-5)
 
 
+@pytest.mark.parametrize("name", ["utilitarian", "nb", "drfh"])
+def test_floors_that_miss_a_capacity_by_little_are_named(name):
+    """A point that a solver called inaccurate was taken for one that has all floors, and none was named."""
+    over = "23900239/1600000"  # 1e-5 more than there is
+    close = Instance(
+        [[3, 0, 1], [2, "5/2", "1/5"], ["1/5", 2, 1], [1, 0, 2], [2, 3, 3], [1, 2, "5/2"]],
+        [[4, 4, 9], [9, 12, 12], [6, 0, 6]],
+        counts=[1, 5, 2],
+        weights=["1/2", 3, "1/2", 1, 1, "1/2"],
+        max_tasks=[2, "1/2", None, 1, 1, None],
+        min_tasks=[2, "1/2", over, 1, 1, over],
+    )
+    found = fa.solve(close, name)
+    assert found.termination == "infeasible"
+    assert "these constraints contradict each other: floor[u2], floor[u3], floor[u5], floor[u6]; without" in found.message
+
+
 def test_rationals_say_of_floors_that_contradict_each_other_what_others_say():
     """It was an error about guarantees of groups, which nobody gave."""
     found = fa.solve(Instance([[1], [4], [1]], [[1]], min_tasks=[0.5, 0.2, 0]), "drfh", "exact")
