@@ -141,7 +141,7 @@ def sensitivity(
     Parameters
     ----------
     allocation : an answer of a mechanism; its tasks are taken to be right
-    mechanism : whose answer it is; None = that of the allocation, with its parameters
+    mechanism : whose answer it is; None or its id = that of the allocation, with its parameters
     time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more. Derivatives that are not
         known then are left out; None = no limit
 

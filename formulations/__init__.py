@@ -82,7 +82,7 @@ def _named(name: str | Mechanism | type[Mechanism]) -> Mechanism:
 
 
 def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism] | None = None, asked_by: str = "") -> Mechanism:
-    """The mechanism of this name, or the allocation's with its parameters; the allocation knows one of one's own by its id.
+    """The mechanism of this name, the allocation's with its parameters; the allocation knows one of one's own by its id.
 
     NotApplicable where it knows no floors or groups, and the instance of the allocation has some.
 
@@ -106,4 +106,6 @@ def _found(allocation: Allocation, name: str | Mechanism | type[Mechanism] | Non
         return mechanism(allocation.mechanism).configure(**allocation.parameters) if own is None else mechanism(own)
     if own is not None and name == own.id and (name not in MECHANISMS or own.functions):
         return mechanism(own)
-    return mechanism(name)
+    found = mechanism(name)
+    solved = isinstance(name, str) and found.id == allocation.mechanism  # an object has its own parameters
+    return found.configure(**allocation.parameters) if solved else found

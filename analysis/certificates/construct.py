@@ -102,8 +102,6 @@ def certify(
     drfh: not certified: user 'u1' runs 6 tasks, but 10 in the exact answer, 0.4 away, relative
     """
     item = mechanism_of(allocation, mechanism, "certify")
-    if allocation.mechanism == mechanism:  # an id: a mechanism has its own parameters
-        item = item.configure(**allocation.parameters)
     return _in_time(item, allocation.instance, allocation, tolerance, time_limit)
 
 

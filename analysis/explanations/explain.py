@@ -66,7 +66,7 @@ def explain(
     Parameters
     ----------
     allocation : an answer of a mechanism
-    mechanism : whose answer it is, with its parameters; None = that of the allocation
+    mechanism : whose answer it is, with its parameters; None or its id = that of the allocation, with its parameters
     user : the name of the only user to be explained; None = the first 20
     time_limit : seconds for the whole call, which takes at most 1.2 times as long and a second more; None = no limit
 

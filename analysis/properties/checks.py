@@ -231,8 +231,6 @@ def _definition(
     """Whether the residual of the mechanism's definition is at most the tolerance, and every user error what goes with it."""
     item = mechanism_of(allocation, asked)
     name = asked if isinstance(asked, str) else item.id
-    if allocation.mechanism == item.id and isinstance(asked, str):
-        item = item.configure(**allocation.parameters)
     if item.home(allocation.instance).K != allocation.instance.K:
         raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     home_of(item, allocation.instance)

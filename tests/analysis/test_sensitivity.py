@@ -282,7 +282,7 @@ def test_njc_apart_from_its_market_says_so():
     best = solve(circle, "njc", objective="min")
     other = solve(circle, "njc", objective="closest", target=(np.arange(circle.N) % 2).tolist())
     for allocation in (best, other):
-        found = fa.sensitivity(allocation, "njc")
+        found = fa.sensitivity(allocation, fa.mechanism("njc"))
         apart = solve(circle, "njc").tasks - allocation.tasks
         assert np.isnan(found.up).all() == bool(np.abs(apart).max() > ROUGH)
         assert ("at that of its market (nb) alone" in found.reason) == bool(np.abs(apart).max() > ROUGH)
@@ -292,7 +292,7 @@ def test_njc_with_an_objective_does_not_move_as_its_market():
     """Users 2 and 3 run 1 and 3 tasks; for a unit less the largest sum takes 1/3 and 0 of them, the market 1/6 and 1/2."""
     pool = Instance([[2, 0], [0, 3], [0, 1]], [[6, 6]], max_tasks=[None, None, 3])
     chosen = solve(pool, "njc", objective="sum")
-    np.testing.assert_allclose(fa.sensitivity(chosen, "njc").down[:, 0, 1], [0, 1 / 6, 1 / 2], atol=ROUGH)
+    np.testing.assert_allclose(fa.sensitivity(chosen, fa.mechanism("njc")).down[:, 0, 1], [0, 1 / 6, 1 / 2], atol=ROUGH)
     less = solve(pool.replace(capacities=[[6, 5]]), "njc", objective="sum")
     np.testing.assert_allclose(chosen.tasks - less.tasks, [0, 1 / 3, 0], atol=ROUGH)
     assert np.isnan(fa.sensitivity(chosen).down).all()
@@ -449,3 +449,14 @@ def test_what_a_solver_leaves_of_no_tasks_is_none():
     found, exact = (fa.sensitivity(solve(instance, "utilitarian", method)) for method in ("cvxpy:clarabel", "exact"))
     np.testing.assert_array_equal(found.up, exact.up)
     assert not found.reason
+
+
+def test_the_id_of_an_answer_stands_for_its_parameters_everywhere():
+    """`explain` and `sensitivity` read those of the default, as `check` and `certify` did not: alpha = 2 has other tasks."""
+    answer = fa.solve(fa.example("khamse-fig3").instance, "alpha-pf-vds", alpha=3)
+    assert fa.explain(answer, "alpha-pf-vds").to_dict() == fa.explain(answer).to_dict()
+    np.testing.assert_array_equal(fa.sensitivity(answer, "alpha-pf-vds").up, fa.sensitivity(answer).up)
+    assert fa.certify(answer, "alpha-pf-vds")
+    assert fa.check(answer, "alpha-pf-vds")
+    with pytest.raises(fa.NotApplicable, match="cannot be explained by 'alpha-pf-vds': the residual"):
+        fa.explain(answer, fa.mechanism("alpha-pf-vds"))

@@ -193,7 +193,7 @@ def _has_unique_totals(allocation: Allocation) -> bool:
     instance, name = allocation.instance, allocation.mechanism
     if not instance.single_variant or np.isfinite(instance.max_tasks).any() or name not in ("alpha-pf-vds", "ps-dsf-tdm"):
         return False
-    item = mechanism_of(allocation, name).configure(**allocation.parameters)
+    item = mechanism_of(allocation)
     return item.is_bargaining(instance) if isinstance(item, AlphaPfVds) else True
 
 
