@@ -26,7 +26,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.mechanism import written_here
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
-from fairalloc.models.errors import FairallocError
+from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -181,10 +181,11 @@ def best_attempt(
 ) -> Allocation | None:
     """The first judged allocation that meets the accuracy, else the best when methods or time have come to an end.
 
-    None where none is available. `best` is what is known before, and `keep` gets each that is better than those before.
+    None where none is available; NotApplicable where all that are refuse. `best` is what is known before, and `keep` gets each
+    that is better than those before.
     KeyboardInterrupt is raised at Ctrl-C before there was a point.
     """
-    limits = request.limits
+    limits, refusal = request.limits, None
     queue = _Queue(methods, later, limits.limited)
     if _is_tight(request):
         queue.prefer_anytime()
@@ -206,6 +207,9 @@ def best_attempt(
             if best is None or not best.has_point:
                 raise
             return _interrupted(best)
+        except NotApplicable as error:  # another one may know more, and what is known is not lost
+            refusal = refusal or error
+            continue
         keep_better(allocation)
         best = allocation if best is None or is_better(allocation) else best
         if allocation.termination == "interrupted":
@@ -218,6 +222,8 @@ def best_attempt(
             queue.prefer_anytime()
         if allocation.termination == "inaccurate" and request.mechanism.linear and not is_large(request.instance):
             queue.postpone_first_order()
+    if best is None and refusal is not None:
+        raise refusal
     return best
 
 

@@ -27,7 +27,7 @@ from fairalloc.analysis.certificates import construct
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks
-from fairalloc.models import Allocation, FairallocError, Instance, InstanceError
+from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
 from fairalloc.models.allocation import Times
 from fairalloc.models.exact.hierarchical_filling import _Filling
 from fairalloc.models.examples import generators
@@ -778,6 +778,22 @@ def test_ctrl_c_without_a_point_is_raised():
     worse = Double(lambda session: (right(session)[0] * 0.5, None), "test:worse")
     allocation = best_attempt(Request(DRFH, WANG, Limits()), [worse, Double(interrupt)])
     assert (allocation.method, allocation.termination) == ("test:worse", "interrupted")
+
+
+def test_who_refuses_leaves_the_word_to_others():
+    """A refusal had ended the call, also where another method had an answer before."""
+
+    class Ours(Double):
+        __module__ = "fairalloc.solvers"
+
+    def refuse(_):
+        raise NotApplicable("not here")
+
+    half, refusing = Double(lambda session: (0.5 * right(session)[0], None), "test:half"), Ours(refuse)
+    for methods, termination in (([half, refusing], "inaccurate"), ([refusing, Double(right)], "optimal")):
+        assert best_attempt(Request(DRFH, WANG, Limits()), methods).termination == termination
+    with pytest.raises(NotApplicable, match=r"^not here$"):
+        best_attempt(Request(DRFH, WANG, Limits()), [refusing, refusing])
 
 
 @forks
