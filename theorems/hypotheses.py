@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
+from inspect import getdoc
 from itertools import product
 from typing import Any
 
@@ -266,7 +267,7 @@ def hypothesis_words() -> dict[str, str]:
     >>> hypothesis_words()["positive"]
     'every user demands every resource'
     """
-    told = re.findall(r"^    ([a-z_, ]+) : (.+(?:\n {8}.+)*)", str(Hypotheses.__doc__), re.MULTILINE)
+    told = re.findall(r"^([a-z_, ]+) : (.+(?:\n {4}.+)*)", getdoc(Hypotheses) or "", re.MULTILINE)
     meaning = {name: " ".join(text.split()) for names, text in told for name in names.split(", ")}
     known = {word: meaning[name] if value else f"not: {meaning[name]}" for word, (name, value) in _words().items()}
     told_of = {f"misreported {name}": f"{what} alone are misreported" for name, what in REPORTS.items()}

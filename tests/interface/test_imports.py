@@ -106,8 +106,8 @@ PARTS = {
             "standalone.definitions",
             "standalone.certificates",
             "standalone.arguments",
-            "checkers",
             "standalone.merit",
+            "checkers",
             "papers",
         ),
         *(
