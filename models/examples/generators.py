@@ -188,7 +188,7 @@ def racks(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, s
     """Racks of five servers (half of fewer than ten), nine users in ten bound to one; `several`: one to three variants each."""
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
     rng = Draws("racks", n_users, n_servers, n_resources, seed)
-    rack_of_server = np.arange(n_servers) // (5 if n_servers >= 10 else max(1, n_servers // 2))
+    rack_of_server = np.arange(n_servers) // min(5, max(1, n_servers // 2))
     rack_of_user = rng.integers(rack_of_server.max() + 1, size=n_users)
     anywhere = rng.random(n_users) < 0.1
     return base.replace(eligible=(rack_of_user[:, None] == rack_of_server) | anywhere[:, None], name=rng.name)

@@ -37,6 +37,7 @@ from fairalloc.simulation.experiments.figures import bars, bubbles, curves, figu
 from fairalloc.simulation.experiments.measures import k_cluster
 from fairalloc.simulation.experiments.records import ExperimentStore
 from fairalloc.simulation.experiments.runner import _trials, compared
+from fairalloc.simulation.experiments.trial import thinned
 from fairalloc.simulation.experiments.verdicts import KeptVerdict, keep_verdicts, kept_verdicts
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
@@ -503,6 +504,12 @@ def test_a_trial_that_fails_is_told_and_not_recorded(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "failed: P.Table4 broken seed 0:" in text
     assert "user 3 on C" in text
+
+
+def test_a_curve_that_is_drawn_has_few_points_and_its_ends():
+    right, up = thinned(np.arange(1000), 2 * np.arange(1000), 30)
+    assert (len(right), right[0], right[-1], up[-1]) == (30, 0, 999, 1998)
+    assert thinned(np.arange(3), np.arange(3), 30)[0] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("hours", [0.01, 0.25])

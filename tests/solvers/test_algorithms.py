@@ -112,8 +112,8 @@ def test_filling_where_everybody_runs_all_tasks():
 def test_where_filling_does_not_apply_it_says_so_and_is_passed_over():
     wang, drfh = example("wang-fig2").instance, mechanism("drfh")
     with pytest.raises(NotApplicable) as error:
-        solve(wang, "drfh", FILLING)
-    assert str(error.value) == f"{FILLING} needs one variant and one server for each user, but user 'u1' has 2 choices"
+        solve(wang.replace(eligible=[[1, 0], [1, 1]]), "drfh", FILLING)
+    assert str(error.value) == f"{FILLING} needs one variant and one server for each user, but user 'u2' has 2 choices"
     assert FILLING in [m.id for m in methods_for(drfh)]
     assert FILLING not in [m.id for m in methods_for(drfh, wang)]
     assert solve(wang, "drfh").method != FILLING
