@@ -39,9 +39,6 @@ DECISIVE = (Level.PROVED, Level.VIOLATED, Level.CONDITIONAL, Level.TRIED, Level.
 
 SYMBOLS = ("✓", "±", "○", "?", "~", "✗")
 
-ONE_SERVER = ("same demands", "one server")
-"""Words with which `follows` knows that there is one server."""
-
 LEGEND = (
     "✓ proved; ± proved under a condition; ○ not refuted; ? not known or not asked; ~ violated in floating point; "
     "✗ violated, by an exact case of this size"
@@ -97,7 +94,7 @@ def known_of(column: Column, axiom: str, size: Size, found: Found) -> AxiomFindi
 def _of_the_same(column: Column, axiom: str, size: Size, found: Found) -> AxiomFinding:
     """What is known of a mechanism with the same answers: of nb or ps-dsf for alpha = 1 or inf, of drf with one server."""
     same = SAME.get((column.mechanism, column.family), "")
-    reduced = size[1] == 1 and column.mechanism != "drf" and follows(column.mechanism, "single-server-reduction", ONE_SERVER)
+    reduced = column.mechanism != "drf" and follows(column.mechanism, "single-server-reduction", _harmless(size, ""))
     name = same or ("drf" if reduced else "")
     known = known_of(Column(name), axiom, size, found) if name else AxiomFinding(Level.UNKNOWN, "not known")
     if known.level == Level.UNKNOWN:

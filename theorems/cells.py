@@ -17,7 +17,7 @@ from fairalloc.analysis.solution_sets import UNLISTED
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.hypotheses import TESTS
+from fairalloc.theorems.hypotheses import TESTS, Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
 from fairalloc.theorems.statement import FAILED, UNFINISHED, Finding, Statement, Status
 
@@ -267,8 +267,9 @@ def _at(found: Found, column: Column, name: str) -> Cell | None:
             weaker = _direct(found, column, arrow.conclusion)
             about += [one for one in weaker if one.violated and is_of(one.finding.case, arrow.words)]
     mechanism = SAME.get((column.mechanism, column.family), column.mechanism)
-    claimed = [{*one.statement.hypotheses.words, *scope(mechanism, "")} for one in about if one.statement.paper == "own"]
-    why = follows(mechanism, name, set.intersection(*claimed) if claimed else {"same demands", *scope(mechanism, name)})
+    claimed = [one.statement.hypotheses for one in about if one.statement.paper == "own"]
+    told = [{*one.words, *scope(mechanism, "")} for one in claimed] or [{*Hypotheses().words, *scope(mechanism, name)}]
+    why = "" if any(one.instances for one in claimed) else follows(mechanism, name, set.intersection(*told))  # floors or groups
     if why and not any(one.statement.own or one.violated or (one.mark == HOLDS and not one.assumed) for one in about):
         return Cell(HOLDS, why=why)
     return _cell(about) if about else None

@@ -53,11 +53,10 @@ def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
 
 
 ALSO: Mapping[str, tuple[str, ...]] = {
-    "same demands": ("one variant", "unlimited"),
     "one resource": ("bottleneck", "bottleneck of a server"),
     "bottleneck": ("bottleneck of a server",),
 }
-"""What words of Hypotheses bring with them, where users have one demand vector and no limits."""
+"""What words of Hypotheses bring with them."""
 
 PLAIN = "one variant, same demands"
 ONE_POOL, ONE_RESOURCE = f"one server, {PLAIN}", f"one resource, {PLAIN}"

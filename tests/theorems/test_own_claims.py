@@ -809,3 +809,14 @@ def test_a_matrix_with_hypotheses_of_ones_own_speaks_of_these_instances():
     assert made.grid.rows == [["sharing-incentive", "✓", "✓"], ["weak-sharing-incentive", "✗", "✗"]]
     alike = fa.property_matrix(["uniform"], ["weak-sharing-incentive"], f"{assumed}, equal weights", trials=30)
     assert alike.grid.rows == [["weak-sharing-incentive", "✓"]]
+
+
+def test_arrows_count_within_the_hypotheses_alone():
+    """Same demands were taken for one variant without limits, and instances of one's own for such without floors."""
+    several = fa.Instance([[[1, 1], [2, 0]], [[1, 0]]], [[1, 1], [4, 0]])  # the first user's way with less of r1 has one server
+    assert fa.check(fa.solve(several, "nb"), "bottleneck-fairness").holds is False
+    assert fa.property_matrix(["nb"], ["bottleneck-fairness"], "several variants, bottleneck", trials=9).grid.rows[0][1] != "✓"
+    with_floor = fa.Instance([[1], [1]], [[4]], min_tasks=[3, 0])
+    assert fa.check(fa.solve(with_floor, "nb"), "envy-freeness").holds is False
+    family = Hypotheses(instances=lambda rng: with_floor.replace(min_tasks=[0, 0]))
+    assert fa.property_matrix(["nb"], ["envy-freeness"], family, trials=3).grid.rows[0][1] != "✓"
