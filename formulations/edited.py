@@ -1,9 +1,11 @@
 """The model of another mechanism, edited: what `Mechanism.edited` returns."""
 
-import re
 from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.common.convexity import read_off, rises_with
 from fairalloc.formulations.common.kkt_residual import active
@@ -118,15 +120,11 @@ class Edited(Mechanism):
         mine, theirs = self._problem, other._problem
         if mine is None or theirs is None or self.takes_rounds != other.takes_rounds:
             return False
-        pairs = list(zip(mine.constants(), theirs.constants(), strict=False))
-        same = all(a.shape == b.shape for a, b in pairs) and all(abs(a.value - b.value).sum() == 0 for a, b in pairs)
-        return same and _text(mine) == _text(theirs) and self._own_parameters() == other._own_parameters()
-
-    def _own_parameters(self) -> set[Any]:
-        """The parameters in the CVXPY problem that are not of its rounds."""
-        assert self._problem is not None
-        rounds = set() if self._rounds is None else {self._rounds.active, self._rounds.level}
-        return set(self._problem.parameters()) - rounds
+        paired: dict[int, Any] = {}
+        if self._rounds is not None and other._rounds is not None:
+            paired = {id(self._rounds.active): other._rounds.active, id(self._rounds.level): other._rounds.level}
+        parts, others = ([one.var_dict["x"], one.objective, one.constraints] for one in (mine, theirs))
+        return _is_alike(parts, others, paired)
 
     def _settle(self, domain: Instance) -> None:
         self._written = domain
@@ -227,9 +225,50 @@ class Edited(Mechanism):
         return self.base.values(allocation) if self.takes_rounds else {}
 
 
-def _text(problem: "cp.Problem") -> str:
-    """As CVXPY prints it, without the numbers in names that it gives to variables and parameters."""
-    return re.sub(r"\b(var|param)\d+", r"\1", str(problem))
+def _is_alike(mine: Any, theirs: Any, paired: dict[int, Any]) -> bool:
+    """Whether parts of two CVXPY problems are compiled alike: the same but for objects, names and values of parameters.
+
+    `paired` has what stands for an expression of either in the other, by `id`; parameters that are not in it must be the same.
+    """
+    import cvxpy as cp
+
+    left = [(mine, theirs)]
+    while left:
+        a, b = left.pop()
+        if type(a) is not type(b):
+            return False
+        if isinstance(a, cp.Parameter) and paired.get(id(a), a) is not b:
+            return False
+        if isinstance(a, cp.Expression) and not (paired.setdefault(id(a), b) is b and paired.setdefault(id(b), a) is a):
+            return False
+        if isinstance(a, np.ndarray) or sp.issparse(a):
+            if a.shape != b.shape or (a != b).sum():
+                return False
+        elif isinstance(a, list | tuple):
+            if len(a) != len(b):
+                return False
+            left += zip(a, b, strict=True)
+        elif (known := _parts(a)) is not None:
+            left.append((known, _parts(b)))
+        elif a != b:
+            return False
+    return True
+
+
+def _parts(part: Any) -> list[Any] | None:
+    """What a part of a CVXPY problem is made of; None for what has no parts."""
+    import cvxpy as cp
+    from cvxpy.constraints.constraint import Constraint
+
+    if isinstance(part, cp.Constant):
+        return [part.shape, part.value]
+    if isinstance(part, cp.Variable | cp.Parameter):
+        return [part.shape, list(part.attributes.items())]
+    if isinstance(part, Constraint):
+        return [part.label, part.args, part.get_data()[:-1]]  # the last is its number
+    if isinstance(part, cp.Expression | cp.Minimize | cp.Maximize):
+        return [part.args, part.get_data()]
+    return [part.start, part.stop, part.step] if isinstance(part, slice) else None
 
 
 def _fairness(model: "pyo.ConcreteModel") -> dict[Any, Any]:

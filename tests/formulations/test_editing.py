@@ -194,6 +194,38 @@ def test_an_edit_is_read_each_time(name):
     assert x[0] == pytest.approx(x[1])
 
 
+def other_bound(first):
+    return lambda p, u: [u[3] == cp.Variable(bounds=[0, 3 if first else 5])]
+
+
+def other_sign(first):
+    return lambda p, u: [u[3] + cp.Variable(nonneg=first, nonpos=not first) == 3]
+
+
+def other_variable(first):
+    y, z = cp.Variable(), cp.Variable()
+    return lambda p, u: [y == u[3], z == u[2], (y if first else z) <= 3]
+
+
+def other_parameter(first):
+    return lambda p, u: [u[n] <= most for n, most in zip([2, 3], p if first else p[::-1], strict=True)]
+
+
+@pytest.mark.parametrize("change", [other_bound, other_sign, other_variable, other_parameter])
+def test_an_edit_that_reads_alike_is_compiled_again(change):
+    """Bounds and signs of variables, and which variable or parameter stands where: the first problem was solved twice."""
+    parameters, first = (cp.Parameter(value=9), cp.Parameter(value=3)), [True]
+
+    def edit(problem, instance):
+        rows = change(first[0])(parameters, instance.arcs.owner @ problem.var_dict["x"])
+        return cp.Problem(problem.objective, [*problem.constraints, *rows])
+
+    mine, instance = mechanism("drfh").edited("mine", cvxpy=edit), example("khamse-fig1").instance
+    for first[0] in (True, False):
+        new = solve(instance, mechanism("drfh").edited("mine", cvxpy=edit)).tasks
+        np.testing.assert_allclose(solve(instance, mine).tasks, new, rtol=SHARES)
+
+
 def test_rounds_fix_nobody_by_what_an_interior_point_method_leaves_of_zero():
     """At the accuracy "low" prices of 1e-6 stopped users who rise by a sixth, and the answer was "optimal"."""
     demands = [[2, 3, 2], [0, 0.25, 1], [3, 2, 0.5], [0, 1, 0], [0.5, 1, 0.5], [0, 0, 0.25]]
