@@ -203,7 +203,7 @@ class Edited(Mechanism):
         from pyomo.core.expr.visitor import identify_variables
 
         model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))
-        own, fairness, g = set(map(id, active(model, "Constraint"))), _fairness(model), model.component("g")
+        fairness, g = _fairness(model), model.component("g")
         before = [goal.expr for goal in active(model, "Objective")]
         with callers(self.edits):
             self.pyomo_edit(model, instance)
@@ -213,10 +213,10 @@ class Edited(Mechanism):
         if not self.base.several_rounds:
             return model, ""
         found = _fairness(model)
-        if found.keys() != fairness.keys() or any(found[user] is not row for user, row in fairness.items()):
+        if found != fairness:
             return model, FAIRNESS
-        added = [row.body for row in active(model, "Constraint") if id(row) not in own]
-        if (g.lb, g.ub) != (0.0, None) or any(g is v for body in added for v in identify_variables(body)):
+        others = [row.body for row in active(model, "Constraint") if row.parent_component().local_name != "fairness"]
+        if (g.lb, g.ub) != (0.0, None) or any(g is v for body in others for v in identify_variables(body)):
             return model, LEVELS
         return model, "" if len(goals) == 1 and not g.fixed and rises_with(goals[0], g) else LEVEL
 
@@ -272,6 +272,6 @@ def _parts(part: Any) -> list[Any] | None:
 
 
 def _fairness(model: "pyo.ConcreteModel") -> dict[Any, Any]:
-    """The active constraints "fairness" of a round by user, as expressions."""
+    """The active constraints "fairness" of a round by user, in words, with what they name in full."""
     part = model.component("fairness")
-    return {} if part is None else {user: row.expr for user, row in part.items() if row.active}
+    return {} if part is None else {user: str(row.expr) for user, row in part.items() if row.active}

@@ -45,8 +45,9 @@ UNREADABLE = (ArithmeticError, ValueError, TypeError, NotImplementedError, Recur
 
 HUGE = sys.float_info.max
 
-NO_ROWS = frozenset(("SOSConstraint", "Complementarity", "LogicalConstraint", "Disjunct", "Disjunction"))
-"""Parts of a Pyomo model that restrict it and are no equations and no inequalities: HiGHS leaves them out without a word."""
+ROWS = frozenset(("Block", "Var", "Constraint", "Objective", "Expression", "Param", "Suffix", "ExternalFunction"))
+FREE = frozenset(("Set", "RangeSet", "SetOf", "ContinuousSet", "Port", "BooleanVar", "BuildAction", "BuildCheck"))
+"""Parts of a Pyomo model that solvers take, and those that restrict nothing: HiGHS leaves all others out without a word."""
 
 
 def doubt(model: Any) -> str:
@@ -110,13 +111,13 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
 def unsolvable(model: Any) -> str:
     """Why no solver can be right about a CVXPY problem or a Pyomo model, or "".
 
-    It has nan, a parameter without value, two objectives, or one of NO_ROWS.
+    It has nan, a parameter without value, two objectives, or a part of Pyomo that solvers do not take.
     """
     is_cvxpy = hasattr(model, "is_dcp")
     if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
         return f"it has {count} objectives"
-    others = [] if is_cvxpy else [part for part in model.component_objects(active=True) if part.ctype.__name__ in NO_ROWS]
-    for kind, name in sorted((part.ctype.__name__, part.name) for part in others)[-1:]:
+    parts = [] if is_cvxpy else [(part.ctype.__name__, part.name) for part in model.component_objects(active=True)]
+    for kind, name in sorted(part for part in parts if part[0] not in ROWS | FREE)[-1:]:
         return f"it has the {kind} {name}, which must be transformed, for solvers take equations and inequalities alone"
     for part, name, value in _numbers_in_cvxpy(model) if is_cvxpy else _numbers_in_pyomo(model):
         if value is None:

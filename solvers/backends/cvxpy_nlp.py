@@ -79,6 +79,10 @@ LOUD: Mapping[str, Mapping[str, Any]] = {"IPOPT": {"print_level": 5}, "UNO": {"l
 """What makes the solvers print the log that `log=True` keeps."""
 
 
+MATRICES = ("symmetric", "PSD", "NSD", "hermitian", "complex", "imag")
+"""Attributes of variables for which the route ends in errors of CVXPY's."""
+
+
 class NlpSession(CvxpySession):
     """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to the solver; no dual values come back."""
 
@@ -91,11 +95,22 @@ class NlpSession(CvxpySession):
             if not getattr(part, "is_dnlp", bool)():  # what is no cone would be relaxed without a word
                 why = f"CVXPY's nonlinear solvers do not take its {name}, which is a cone or neither convex nor smooth"
                 raise Stopped("error", f"the model of {self.mechanism.id!r} cannot be solved: {why}")
+        for variable in self.model.variables():
+            if (kind := _untaken(variable)) is not None:
+                why = f"CVXPY's nonlinear solvers do not take {kind} of its variable {variable.name()}: add a constraint instead"
+                raise Stopped("error", f"the model of {self.mechanism.id!r} cannot be solved: {why}")
         return compiled(self.model, self.solver, options)
 
     def count(self, iterations: Any) -> None:
         """CVXPY does not know Ipopt's iterations, but Uno's."""
         super().count(iterations if isinstance(iterations, int) else None)
+
+
+def _untaken(variable: Any) -> str | None:
+    """The attribute of a variable that the route leaves out or cannot take: bounds that are expressions, and matrices."""
+    if any(hasattr(side, "is_dcp") for side in variable.attributes["bounds"] or ()):
+        return "the bounds with expressions"
+    return next((name for name in MATRICES if variable.attributes[name]), None)
 
 
 class NlpMethod(CvxpyMethod):

@@ -194,6 +194,22 @@ def test_an_edit_is_read_each_time(name):
     assert x[0] == pytest.approx(x[1])
 
 
+def fourfold(model, _):
+    model.share["u4"].set_value(4 * model.share["u4"].expr)
+
+
+def dearer(model, _):
+    row = model.capacity["s1", "cpu"]
+    row.set_value(row.body + 5 * model.g <= 1)
+
+
+@pytest.mark.parametrize("edit", [fourfold, dearer])
+def test_what_is_changed_in_place_in_a_round_of_pyomo_is_seen(edit):
+    """A share, and a capacity with the level in it: rounds of another rule were called optimal."""
+    found = solve(example("khamse-fig1").instance, mechanism("drfh").edited("mine", pyomo=edit))
+    assert "one program without its later rounds" in found.message
+
+
 def other_bound(first):
     return lambda p, u: [u[3] == cp.Variable(bounds=[0, 3 if first else 5])]
 

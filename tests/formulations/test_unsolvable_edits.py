@@ -7,6 +7,7 @@ import pyomo.environ as pyo
 import pytest
 from pyomo.gdp import Disjunction
 from pyomo.mpec import Complementarity, complements
+from pyomo.network import Arc, Port
 
 import fairalloc as fa
 
@@ -48,6 +49,13 @@ def complementary(model, _):
     model.mine = Complementarity(expr=complements(model.x["u3", 0, "s1"] >= 0, model.x["u3", 0, "s2"] >= 0))
 
 
+def joined(model, _):
+    model.p, model.q = Port(), Port()
+    model.p.add(model.x["u3", 0, "s1"], "v")
+    model.q.add(model.x["u3", 0, "s2"], "v")
+    model.mine = Arc(source=model.p, dest=model.q)
+
+
 def endless(model, _):
     for goal in list(model.component_objects(pyo.Objective, active=True)):
         goal.deactivate()
@@ -65,6 +73,7 @@ UNSOLVABLE = {
     "pyomo: no value": ({"pyomo": unset}, "the parameter p in its constraint mine has no value"),
     "pyomo: two objectives": ({"pyomo": second_goal}, "it has 2 objectives"),
     "pyomo: either": ({"pyomo": either}, "it has the Disjunction mine, which must be transformed"),
+    "pyomo: joined": ({"pyomo": joined}, "it has the Arc mine, which must be transformed"),
     "pyomo: complementary": ({"pyomo": complementary}, "it has the Complementarity mine, which must be transformed"),
 }
 
@@ -90,6 +99,18 @@ def test_what_is_neither_convex_nor_smooth_is_named(name):
     found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **added(lambda x: (cp.max(x) >= 9).set_label("mine"))))
     assert found.termination == "error"
     assert "do not take its constraint mine, which is a cone or neither convex nor smooth" in found.message
+
+
+def bounded_by_an_expression(x):
+    y = cp.Variable(bounds=[0, cp.Parameter(value=1)], name="y")
+    return y * y == y * x[0]
+
+
+def test_bounds_that_the_nonlinear_route_leaves_out_are_named():
+    """The answer was called stationary, and y was not within its bounds."""
+    found = fa.solve(KHAMSE, fa.mechanism("nb").edited("mine", **added(bounded_by_an_expression)))
+    assert found.termination == "error"
+    assert "do not take the bounds with expressions of its variable y" in found.message
 
 
 @pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf"])

@@ -147,7 +147,7 @@ def test_what_is_known_depends_on_the_size(found):
     misreports = known_of(nb, "strategyproofness", (2, 1, 2), found)
     assert (misreports.level, misreports.statement) == (Level.VIOLATED, "Z.P7")
     assert misreports.case.instance.N == 2
-    assert known_of(nb, "strategyproofness", (2, 1, 1), found).level == Level.UNKNOWN
+    assert known_of(nb, "strategyproofness", (2, 1, 1), found).level == Level.PROVED, "with one resource, too, it is drf"
     assert known_of(drfh, "strategyproofness", (4, 3, 3), found).level == Level.PROVED
     assert known_of(ps_dsf, "pareto", (2, 1, 2), found).level == Level.PROVED
     assert known_of(ps_dsf, "pareto", (2, 2, 2), found).level == Level.VIOLATED
