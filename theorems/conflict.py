@@ -121,7 +121,8 @@ class Conflict:
         if not self.profile:
             return "No axiom is about one profile, so no single instance can exclude them."
         if self.shown_by:
-            return f"Every instance has an allocation with {names}: that of {self.shown_by}."
+            of_size = "x".join(map(str, self.size))
+            return f"Every instance up to the size {of_size} has an allocation with {names}: that of {self.shown_by}."
         if self.instance is not None:
             shape = f"{self.instance.N}x{self.instance.K}x{self.instance.R}"
             return f"No allocation has {joined(self.core, len(NAMES))} on an instance of size {shape}, the smallest found."

@@ -22,6 +22,7 @@ count as constraints. Bounds are those of variables; fixed variables and paramet
 import math
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -355,10 +356,12 @@ def _of_cvxpy(problem: "cp.Problem") -> dict[str, bool]:
 
 def _of_pyomo(model: "pyo.ConcreteModel") -> dict[str, bool]:
     from pyomo.core.expr.numvalue import polynomial_degree
+    from pyomo.core.expr.visitor import identify_variables
 
     parts = [*(row.body for row in active(model, "Constraint")), *(goal.expr for goal in active(model, "Objective"))]
     linear = all(polynomial_degree(part) in (0, 1) for part in parts)
-    integer = any(not v.is_continuous() for v in active(model, "Var"))
+    named = (v for part in parts for v in identify_variables(part, include_fixed=False))  # also of blocks that are not active
+    integer = any(not v.is_continuous() for v in chain(active(model, "Var"), named))
     return {"linear": linear, "integer": integer, "convex": not doubt(model)}
 
 

@@ -113,6 +113,19 @@ def test_bounds_that_the_nonlinear_route_leaves_out_are_named():
     assert "do not take the bounds with expressions of its variable y" in found.message
 
 
+def test_whole_numbers_of_a_block_that_is_not_active_are_seen():
+    """Ipopt gave u4 3.5 tasks, and that was called optimal."""
+
+    def whole(model, _):
+        model.block = pyo.Block()
+        model.block.n = pyo.Var(domain=pyo.Integers, bounds=(0, 3.5))
+        model.block.deactivate()
+        model.mine = pyo.Constraint(expr=sum(x for (user, *_), x in model.x.items() if user == "u4") == model.block.n)
+
+    found = fa.solve(KHAMSE, fa.mechanism("drfh").edited("mine", pyomo=whole))
+    assert (found.method, found.termination, round(found.tasks[3], 6)) == ("pyomo:highs", "optimal", 3.0)
+
+
 @pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf"])
 @pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
 def test_whole_numbers_without_a_bound_are_not_infeasible(name, layer):
