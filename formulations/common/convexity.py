@@ -46,8 +46,9 @@ UNREADABLE = (ArithmeticError, ValueError, TypeError, NotImplementedError, Recur
 
 HUGE = sys.float_info.max
 
-ROWS = frozenset(("Block", "Var", "Constraint", "Objective", "Expression", "Param", "Suffix", "ExternalFunction"))
-FREE = frozenset(("Set", "RangeSet", "SetOf", "ContinuousSet", "Port", "BooleanVar", "BuildAction", "BuildCheck"))
+PARTS = frozenset(("Block", "Var", "Constraint", "Objective", "Expression", "Param", "Suffix", "ExternalFunction")) | frozenset(
+    ("Set", "RangeSet", "SetOf", "ContinuousSet", "Port", "BooleanVar", "BuildAction", "BuildCheck")
+)
 """Parts of a Pyomo model that solvers take, and those that restrict nothing: HiGHS leaves all others out without a word."""
 
 
@@ -118,7 +119,7 @@ def unsolvable(model: Any) -> str:
     if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
         return f"it has {count} objectives"
     parts = [] if is_cvxpy else [(part.ctype.__name__, part.name) for part in model.component_objects(active=True)]
-    for kind, name in sorted(part for part in parts if part[0] not in ROWS | FREE)[-1:]:
+    for kind, name in sorted(part for part in parts if part[0] not in PARTS)[-1:]:
         return f"it has the {kind} {name}, which must be transformed, for solvers take equations and inequalities alone"
     for part, name, value in _numbers_in_cvxpy(model) if is_cvxpy else _numbers_in_pyomo(model):
         if value is None:
