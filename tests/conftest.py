@@ -85,9 +85,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        # of a shell's background job, or what a library left: tests of Ctrl-C would wait for ever
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell's background job ignores it, and libraries in C leave handlers: tests of Ctrl-C would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with measured(item):
         return (yield)
 
