@@ -131,7 +131,9 @@ def compare(
     >>> compare(Instance([[1, 4], [3, 1]], [[9, 18]]), ["drfh", "asset"]).grid().rows[0]  # W section 2
     ['u1', '3', '2.52']
     """
-    allocations, refused, _ = dict[str, Allocation](), dict[str, str](), (promised(accuracy), checked_limit(time_limit))
+    promised(accuracy)  # what is wrong for all mechanisms is said once
+    checked_limit(time_limit)
+    allocations, refused = dict[str, Allocation](), dict[str, str]()
     for label, item in labels([find_mechanism(one) for one in mechanisms]).items():
         try:
             allocations[label] = solve(instance, item, accuracy=accuracy, time_limit=time_limit)

@@ -76,5 +76,5 @@ def check_that_all_can_run(instance: Instance, kept: sp.csr_array, who: str, wha
     alone = sp.csr_array(sp.diags_array(1.0 / np.minimum(arcs.owner @ arcs.gamma, limits)))
     if np.all(kept @ np.minimum(equal, limits) >= 1.0) or common_part(instance, alone, kept) > NOTHING:
         return
-    for n in [n for n in range(instance.N) if common_part(instance, alone[[n]], kept) <= NOTHING][:1]:
+    for n in (n for n in range(instance.N) if common_part(instance, alone[[n]], kept) <= NOTHING):  # a program for each
         raise NotApplicable(f"{who} gives every user some tasks, but beside {what} user {instance.users[n]!r} can have none")
