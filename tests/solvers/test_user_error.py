@@ -5,10 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import ctx
 
 import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
+from fairalloc.models.exact.rationals import as_ball
 from fairalloc.models.examples import generators
 from fairalloc.solvers import judge
 from fairalloc.solvers.exact import many_digits
@@ -38,6 +40,21 @@ def test_tasks_to_many_digits_decide_where_they_are_known_well(error, decides, m
     monkeypatch.setattr(many_digits, "many_digits", lambda *_: judge.RightTasks((Fraction(1), Fraction(1, 10**7)), error))
     fresh = TINY.replace(name="fresh")  # right tasks are computed once an instance
     assert (right_tasks(mechanism("nb"), fresh, Limits()) is not None) == decides
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2, 3])
+def test_the_bound_to_many_digits_covers_the_user_that_is_known_worst(wrong):
+    session = many_digits.ManyDigitsSession(
+        mechanism("nb"), fa.Instance([[1]] * 4, [[1]], weights=[1, 1e-3, 1e-6, 1e-9]), Limits()
+    )
+    known = session.answer()
+    with ctx.workprec(session.bits):
+        session.program.now[wrong] *= as_ball(Fraction(999_999, 10**6))
+        claimed = session.program.proved()
+    assert known.error < 1e-12
+    assert abs(float(claimed.tasks[wrong] / known.tasks[wrong]) - 1) > 0.9e-6 * float(1 - known.tasks[wrong])
+    for told, right in zip(claimed.tasks, known.tasks, strict=True):
+        assert claimed.error >= abs(float(told / right) - 1)
 
 
 @pytest.mark.parametrize("name", UNIQUE)
