@@ -14,7 +14,7 @@ from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.models.examples.published import EVERY_EXAMPLE, example
 from fairalloc.models.files.csv_tables import OF_SERVERS, OF_USERS, read_csv
-from fairalloc.models.files.jsonio import named_values, parse_instance, read_json, read_json_from
+from fairalloc.models.files.jsonio import named_values, parse_instance, parse_json, read_bytes, read_json
 from fairalloc.models.instance import Instance
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
 from fairalloc.solvers import ACCURACY, METHODS, find_method
@@ -171,9 +171,10 @@ def document(name: str) -> Any:
     if stream is None:
         raise InstanceError("standard input is closed, so nothing can be read from it")
     try:
-        return read_json_from(stream.buffer, "standard input")
+        data = read_bytes(stream.buffer, "standard input")
     except OSError as error:
         raise InstanceError(f"standard input cannot be read: {error.strerror or error}") from None
+    return parse_json(data, "standard input")
 
 
 def told(kind: str, name: str) -> str:

@@ -6,7 +6,7 @@ Numbers are JSON numbers, read as the decimals they show, or strings that hold r
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from itertools import chain, pairwise
@@ -56,7 +56,7 @@ def _opened(path: str | Path, read: Callable[[bytes, str], T]) -> T:
     require(isinstance(path, str | Path), "the file is", path, "it must be a path")
     try:
         with open(path, "rb") as file:
-            return read(_bytes(file, str(path)), str(path))
+            return read(read_bytes(file, str(path)), str(path))
     except OSError as error:
         raise InstanceError(f"{str(path) or repr('')} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
@@ -65,13 +65,8 @@ def _opened(path: str | Path, read: Callable[[bytes, str], T]) -> T:
         raise InstanceError(f"{shown(str(path))} cannot be read: no file can have this name") from None
 
 
-def read_json_from(file: BinaryIO, what: str) -> Any:
-    """The same from an open file, such as standard input; `what` names it in errors."""
-    return parse_json(_bytes(file, what), what)
-
-
-def _bytes(file: BinaryIO, what: str) -> bytes:
-    """What is left to read; InstanceError as soon as it is binary or too much, so that endless files end."""
+def read_bytes(file: BinaryIO, what: str) -> bytes:
+    """What is left to read of an open file; InstanceError as soon as it is binary or too much, so that endless files end."""
     pieces, size = [], 0
     while piece := file.read(1 << 20):
         size += len(piece)
@@ -151,26 +146,30 @@ def parse_instance(document: Any, what: str = "the instance") -> Instance:
     fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on", *new)
     users = _objects(document["users"], "user", fields, ("name", "demands"))
     names = [s["name"] for s in servers]
-    named = {name for name in names if isinstance(name, str)}
     for server in servers:
         count, capacity, name = server.get("count", 1), server["capacity"], server["name"]
         require(not isinstance(count, str), f"the count of server {name!r} is", count, "it must be a JSON integer")
         require(not isinstance(capacity, dict), f"the capacity of server {name!r} is", capacity, "it must be a list of numbers")
     for user in users:
-        about = f"the demands of user {user['name']!r} are"
-        require(_vectors(user["demands"]), about, user["demands"], "they must be a list of vectors")
-    resources = document["resources"]
+        who, chosen, rates, on = f"of user {user['name']!r}", user.get("eligible"), user.get("rates"), user.get("demands_on", {})
+        require(_vectors(user["demands"]), f"the demands {who} are", user["demands"], "they must be a list of vectors")
+        listed, served = chosen is None or isinstance(chosen, list), rates is None or (isinstance(rates, dict) and rates)
+        require(listed, f"eligible {who} is", chosen, "it must be a list of servers or null")
+        require(served, f"rates {who} are", rates, "they must give servers their rates, or be null")
+        vectors = isinstance(on, dict) and all(map(_vectors, on.values()))
+        require(vectors, f"demands_on {who} is", on, "it must give each server a list of vectors")
+    resources, rated = document["resources"], any(u.get("rates") for u in users)
     require(isinstance(resources, list), "the resources are", resources, "they must be a list of names")
     return Instance(
         [u["demands"] for u in users],
         [s["capacity"] for s in servers],
         weights=[u.get("weight", 1) for u in users],
         counts=[s.get("count", 1) for s in servers],
-        eligible={n: _allowed(u, names, named) for n, u in enumerate(users)},
-        rates=_rates(users, len(names)),
+        eligible={n: u.get("eligible") for n, u in enumerate(users)},
+        rates={n: u.get("rates") or [1] * len(names) for n, u in enumerate(users)} if rated else None,
         max_tasks=[u.get("max_tasks") for u in users],
         min_tasks=[u.get("min_tasks", 0) for u in users] if any("min_tasks" in u for u in users) else None,
-        demands_on={(n, server): v for n, u in enumerate(users) for server, v in _overrides(u).items()},
+        demands_on={(n, server): v for n, u in enumerate(users) for server, v in u.get("demands_on", {}).items()},
         groups=groups,
         name=document.get("name", ""),
         users=[u["name"] for u in users],
@@ -457,33 +456,6 @@ def _objects(
 
 def _vectors(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, list) for v in value)
-
-
-def _allowed(user: Mapping[str, Any], servers: Sequence[str], known: Collection[str]) -> list[str] | None:
-    chosen = user.get("eligible")
-    if chosen is None:
-        return None
-    require(isinstance(chosen, list), f"eligible of user {user['name']!r} is", chosen, "it must be a list of servers or null")
-    for server in chosen:
-        if not (isinstance(server, str) and server in known):
-            _position(servers, server, "server")
-    return cast(list[str], chosen)
-
-
-def _overrides(user: Mapping[str, Any]) -> Mapping[str, Any]:
-    value = user.get("demands_on", {})
-    vectors = isinstance(value, dict) and all(map(_vectors, value.values()))
-    require(vectors, f"demands_on of user {user['name']!r} is", value, "it must give each server a list of vectors")
-    return cast(Mapping[str, Any], value)
-
-
-def _rates(users: Sequence[Mapping[str, Any]], servers: int) -> dict[int, Any] | None:
-    """Those of the users who have any; 1 everywhere for the others."""
-    given = {n: user["rates"] for n, user in enumerate(users) if user.get("rates") is not None}
-    for n, rates in given.items():
-        about = f"rates of user {users[n]['name']!r} are"
-        require(isinstance(rates, dict) and rates, about, rates, "they must give servers their rates, or be null")
-    return {n: given.get(n, [1] * servers) for n in range(len(users))} if given else None
 
 
 def _position(names: Sequence[str], name: Any, kind: str) -> int:

@@ -13,7 +13,7 @@ from fairalloc.models.transformations.own_time import own_time
 def instance_code(instance: Instance, names: bool = False) -> str:
     """A call of `Instance` with rationals as text; `names` = with the names of its users, as users' own time has them."""
     named = ("users", "servers", "resources") if (own_time(instance) >= 0).any() else ("users",) * names
-    demands, capacities, *more = arguments(instance, _text, named).items()
+    demands, capacities, *more = arguments(instance, lambda v: int(v) if v.denominator == 1 else exact_text(v), named).items()
     return f"Instance({', '.join([repr(demands[1]), repr(capacities[1]), *(f'{k}={v!r}' for k, v in more)])})"
 
 
@@ -55,7 +55,3 @@ def arguments(instance: Instance, number: Callable[[Fraction], Any], names: Iter
     if instance.groups is not None:
         result["groups"] = instance.groups.document(instance.users if "users" in names else range(instance.N), number)
     return result
-
-
-def _text(value: Fraction) -> int | str:
-    return value.numerator if value.denominator == 1 else exact_text(value)

@@ -1,7 +1,8 @@
-"""Files of traces: columns of CSV and Parquet files as numbers, or one sentence with the line and the rule."""
+"""Tables in files: columns of CSV and Parquet files as texts and numbers, or one sentence with the line and the rule."""
 
 import csv
 import gzip
+import io
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, NotInstalled, require
+from fairalloc.models.files.jsonio import read_text
 from fairalloc.models.numbers import Floats, plain
 
 
@@ -50,7 +52,7 @@ def sample_file(folder: str | Path, *parts: str) -> Path:
 
 
 def csv_table(path: str | Path, columns: Sequence[str] = (), *, separator: str = ",") -> CsvTable:
-    """The given columns of a .csv or .csv.gz file, () = all.
+    """The given columns of a .csv or .csv.gz file, () = all; separator "" = comma, semicolon or tab, as in the first line.
 
     InstanceError where the file cannot be read or has no rows, or a column or a field is missing.
     """
@@ -71,14 +73,18 @@ def csv_table(path: str | Path, columns: Sequence[str] = (), *, separator: str =
 
 def _lines(path: Path, separator: str) -> list[tuple[int, list[str]]]:
     """Line number and fields of every row of a .csv or .csv.gz file that is not empty; Bitbrains pads its fields with tabs."""
-    opener: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, delimiter=separator, strict=True)
-            rows = [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
-            return [row for row in rows if any(row[1])]
-    except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:  # ValueError: no UTF-8, in the file or its name
+        text = gzip.decompress(path.read_bytes()).decode("utf-8-sig") if path.suffix == ".gz" else read_text(path)
+        separator = separator or max(",;\t", key=text.partition("\n")[0].count)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        rows = [(reader.line_num, [field.strip() for field in fields]) for fields in reader]
+    except InstanceError:
+        raise
+    except csv.Error as error:
+        raise InstanceError(f"{path} is not CSV: {error} in line {reader.line_num}") from None
+    except (OSError, EOFError, ValueError, zlib.error) as error:  # ValueError: no UTF-8, in the file or its name
         raise InstanceError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return [row for row in rows if any(row[1])]
 
 
 def pyarrow(what: str = "parquet files") -> Any:

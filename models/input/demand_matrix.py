@@ -96,9 +96,9 @@ def small(index: NDArray[Any]) -> NDArray[Any]:
     return index.astype(index_type(int(index.max(initial=0))), copy=False)
 
 
-def small_range(stop: int, step: int = 1) -> NDArray[Any]:
-    """0, step, 2 step, .. below `stop`, in their `index_type`."""
-    return np.arange(0, stop, step, dtype=index_type(stop))
+def small_range(stop: int) -> NDArray[Any]:
+    """0, 1, .. below `stop`, in their `index_type`."""
+    return np.arange(stop, dtype=index_type(stop))
 
 
 def scaled_rows(matrix: sp.csr_array, factor: Floats) -> sp.csr_array:

@@ -63,10 +63,10 @@ def test_commands_take_tables_in_the_place_of_an_instance(tables, capsys):
     [
         ({"users": "user,cpu,ram\na,1,1\n"}, "--users: in vms.csv there is no column 'ram'"),
         ({"users": "user,cpu\na,1\n"}, "vms.csv has no column 'memory', but it must have one for each resource"),
-        ({"users": "user,cpu,memory\na,1\n"}, "line 2 of vms.csv has 2 cells, but there are 3 heads"),
-        ({"users": "user,cpu,cpu\na,1,1\n"}, "a column of vms.csv has the head 'cpu', but each must have a head of its own"),
-        ({"users": "user,cpu,memory\n"}, "the rows of vms.csv are [], but there must be a line of heads and a row for each user"),
-        ({"users": 'user,cpu,memory\n"a,1,1\n'}, "vms.csv is not CSV"),
+        ({"users": "user,cpu,memory\na,1\n"}, "line 2 of vms.csv has 2 fields, but it must have 3"),
+        ({"users": "user,cpu,cpu\na,1,1\n"}, "vms.csv has 2 columns 'cpu', but it must have one"),
+        ({"users": "user,cpu,memory\n"}, "vms.csv has no rows"),
+        ({"users": 'user,cpu,memory\n"a,1,1\n'}, "vms.csv is not CSV: unexpected end of data in line 2"),
         (
             {"users": USERS.replace(",20,", ",2O,")},
             "--users vms.csv and --servers nodes.csv are no instance: max_tasks of user 'bob'",

@@ -316,12 +316,12 @@ def test_a_resource_is_no_column_that_says_something_else_of_users(tmp_path):
     ("old", "new", "says"),
     [
         ("weight", "wieght", "there is no column 'wieght' \\(did you mean 'weight'\\?\\)"),
-        ("user,cpu,memory", "user,cpu,max_tasks", "a column of .*vms.csv has the head 'max_tasks', but each must have a head"),
+        ("user,cpu,memory", "user,cpu,max_tasks", "vms.csv has 2 columns 'max_tasks', but it must have one"),
         ("memory,weight", "weight,min_tasks", "vms.csv has no column 'memory', but it must have one for each resource"),
-        ("weight,", ",", "a column of .*vms.csv has the head '', but each must have a head of its own"),
-        ("ann,0.2,1,2,,", "ann,0.2,1,2,", "line 2 of .*vms.csv has 5 cells, but there are 6 heads"),
+        ("weight,", ",", "the heads of .*vms.csv are .*, but none may be empty"),
+        ("ann,0.2,1,2,,", "ann,0.2,1,2,", "line 2 of .*vms.csv has 5 fields, but it must have 6"),
         ("bob", '"an\nn"', r"user 2 has the name 'an\\nn', but a name has no control characters"),
-        ("ann,0.2,1,2,,\nbob,1,0.2,1,20,rack;box\n", "", "there must be a line of heads and a row for each user"),
+        ("ann,0.2,1,2,,\nbob,1,0.2,1,20,rack;box\n", "", "vms.csv has no rows"),
     ],
 )
 def test_a_wrong_table_of_csv_is_one_sentence(tmp_path, old, new, says):

@@ -106,7 +106,7 @@ def test_a_folder_that_is_not_there(load: object) -> None:
         ),
         (MIX + "1,1\n", "line 4 of {path} has 2 fields, but it must have 3"),
         (MIX + "1,1,1,1\n", "line 4 of {path} has 4 fields, but it must have 3"),
-        (MIX + '1,"1,1\n', "{path} cannot be read: unexpected end of data"),
+        (MIX + '1,"1,1\n', "{path} is not CSV: unexpected end of data in line 4"),
         (MIX + "\n1,big,1\n", "cpu in line 5 of {path} is 'big', but it must be a finite number"),
         (MIX + "1,1_0,1\n", "cpu in line 4 of {path} is '1_0', but it must be a finite number"),
         (MIX + "1,\u0661,1\n", "cpu in line 4 of {path} is '\u0661', but it must be a finite number"),
