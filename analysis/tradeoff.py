@@ -15,7 +15,7 @@ from fairalloc.formulations.game.equilibrium import deviation
 from fairalloc.formulations.game.parameters import number
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers import solve
@@ -82,8 +82,8 @@ def tradeoff(
     >>> bool(np.all(item.utilisation[0] >= item.utilisation[1] - 1e-6)), item.mean_deviation.round(3).tolist()
     (True, [0.125, 0.0])
     """
-    if not len(alphas):
-        raise InstanceError("alphas is empty, but a trade-off needs at least one alpha")
+    require(len(alphas), "alphas is", alphas, "a trade-off needs at least one alpha")
+    require("alpha" not in options, "alpha is", options.get("alpha"), "a trade-off takes all of them as alphas")
     numbers = tuple(number(alpha, "alpha") for alpha in alphas)
     return TradeOff(
         instance, numbers, tuple(solve(instance, "alpha-pf-vds", method, alpha=alpha, **options) for alpha in numbers)

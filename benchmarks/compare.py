@@ -163,9 +163,6 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
     BenchmarkError : a file that is not there or has no such run, runs with nothing in common, or
         a run on a machine that was too busy
     """
-    for path in (before, now):
-        if not Path(path).exists():
-            raise BenchmarkError(f"there is no records file {path}")
     same = Path(before).resolve() == Path(now).resolve()
     (old, first, *left), (new, second, *rest) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
     busy = "; ".join(_busy(before, old, first) + left[0]), "; ".join(_busy(now, new, second) + rest[0])
@@ -190,7 +187,7 @@ def _repeats(records: Iterable[Record]) -> dict[tuple[str, str, str, str, int], 
 
 def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun, list[Record], list[str]]:
     """Step 1: the newest run but `back`, its rows about solves, and whether it is finished; one that was resumed is one run."""
-    with BenchmarkStore(path) as store:
+    with BenchmarkStore.recorded(path) as store:
         newest = {frozenset(run.keys): run for run in store.runs() if suite in (None, run.suite)}
         runs = sorted(newest.values(), key=attrgetter("number"))
         if len(runs) <= back:

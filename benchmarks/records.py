@@ -12,7 +12,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.arguments import kinds
@@ -146,6 +147,13 @@ CREATE TABLE IF NOT EXISTS plan (number INTEGER PRIMARY KEY, started, suite, det
 CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
 {only_added("record")}
 """
+
+    @classmethod
+    def recorded(cls, path: str | Path) -> Self:
+        """A file that is there; BenchmarkError where there is none, or an empty one, which would get tables."""
+        if not Path(path).exists() or not Path(path).stat().st_size:
+            raise BenchmarkError(f"there is no records file {path}: `fairalloc bench run SUITE` writes one")
+        return cls(path)
 
     def add_run(self, started: str, suite: str, details: Mapping[str, Any], keys: Sequence[str]) -> None:
         """Remember what a run asks for, the keys of its rows and what the report says besides; once more where it is resumed."""

@@ -292,9 +292,7 @@ def summarize(path: str | Path, *, suite: str | None = None, before: int = 0, ad
 
     For a run that has just ended: rows of it that were on record `before`, and rows that it `added`.
     """
-    if not Path(path).exists():
-        raise BenchmarkError(f"there is no records file {path}: `fairalloc bench run SUITE` writes one")
-    with BenchmarkStore(path) as store:
+    with BenchmarkStore.recorded(path) as store:
         everything, runs = store.records(), store.runs()
     fit = [run for run in runs if suite in (None, run.suite)]
     if not fit:

@@ -146,10 +146,10 @@ class Grid:
             result.append(Grid("" if number else self.title, rows[0], rows[1:], notes, right=right))
         return result
 
-    def head(self, most: int = 20) -> "Grid":
+    def head(self, most: int = 20, what: str = "rows") -> "Grid":
         """The first rows, and a note on how many there are more."""
         more = len(self.rows) - most
-        return self if more <= 0 else replace(self, rows=self.rows[:most], notes=[*self.notes, f"... and {more} more rows"])
+        return self if more <= 0 else replace(self, rows=self.rows[:most], notes=[*self.notes, f"... and {more} more {what}"])
 
     def _repr_html_(self) -> str:
         """For notebooks: the title and the table."""

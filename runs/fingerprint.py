@@ -14,7 +14,7 @@ import json
 import platform
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import cache, partial
@@ -33,16 +33,20 @@ TEXTS = frozenset({"id", "title", "source", "aliases", "install", "about"})
 """Attributes that say something to people and change no computation."""
 
 
+MEASURED_BY = tuple(f"fairalloc.solvers.{name}" for name in ("judge", "running.cpu_time", "running.dispatch"))
+"""The judge and the clock of every answer: these files alone, for they import other methods."""
+
+
 def code_of(method: Method, mechanism: Mechanism) -> str:
-    """Hash of everything in steps 1 to 4."""
-    return code_behind(method, mechanism, versions=method.versions())
+    """Hash of everything in steps 1 to 4, and of what measures."""
+    return code_behind(method, mechanism, versions=method.versions(), others=MEASURED_BY)
 
 
-def code_behind(*objects: Any, versions: Mapping[str, str] | None = None) -> str:
+def code_behind(*objects: Any, versions: Mapping[str, str] | None = None, others: Sequence[str] = ()) -> str:
     """Hash of everything in steps 1 to 4, of any objects: one that is no function, class, mechanism or method by its class."""
     behind = modules_behind(*(item if any(True for _ in _homes(item)) else type(item) for item in objects))
     parts = {
-        "modules": sorted(map(_digest, behind)),  # a file of one's own has another name each time
+        "modules": sorted(map(_digest, behind.union(others))),  # a file of one's own has another name each time
         "state": sorted({text for item in objects if not inspect.isclass(item) for text in _state(item)}),
         "versions": {
             "python": platform.python_version(),
@@ -135,12 +139,9 @@ def _dumped(tree: ast.AST) -> str:
     """A syntax tree as a text, after its docstrings are taken out of it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [part for part in node.body if not _is_text(part)]
+            texts = [p for p in node.body if isinstance(p, ast.Expr) and isinstance(getattr(p.value, "value", None), str)]
+            node.body = [part for part in node.body if part not in texts]
     return ast.dump(tree)
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 @cache

@@ -124,7 +124,9 @@ def _of_arc(known: Levels, a: int) -> Sentence:
     if game.finite[i]:
         parts = _parts(known, a)
         facts |= {"level": level, "held_by": [{"resource": names[r], "part": part} for r, part in parts]}
-        what = joined([names[r] + (f" ({part:.0%} of its price)" if len(parts) > 1 else "") for r, part in parts])
+        rounded = ["more than 99%" if part > 0.995 else "less than 1%" if part < 0.005 else f"{part:.0%}" for _, part in parts]
+        told = [f" ({part} of its price)" * (len(parts) > 1) for part in rounded]
+        what = joined([names[r] + part for (r, _), part in zip(parts, told, strict=True)])
         above = not known.x[a] and float(known.z[a]) > (1.0 + SAME) * float(level)
         reason = f"above {said(level)}, up to which the server serves it" if above else "which is where the server serves it"
         facts["full"] = [names[r] for r, _ in parts]
@@ -155,9 +157,6 @@ def _parts(known: Levels, a: int) -> list[tuple[int, float]]:
     paid = np.exp(logs - logs.max())
     parts = paid / paid.sum()
     return [(int(r), float(parts[r])) for r in np.argsort(-parts) if parts[r] > FULL]
-
-
-# ---- complaints -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

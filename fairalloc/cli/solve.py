@@ -7,7 +7,7 @@ import argparse
 import json
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, fault
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, fault, require
 from fairalloc.models.files.jsonio import allocation_document, named_values
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.instance import Instance
@@ -124,7 +124,7 @@ def _solve(options: argparse.Namespace) -> int:
     results: Iterator[Any] = _results(options, asked, told)
     if len(items) > 1 and options.format in ("table", "latex"):
         results = _compared(results, named, items, read)
-    for piece in FORMATS[options.format](results, len(asked) > 1):
+    for piece in FORMATS[options.format](results, [label for label, *_ in asked]):
         emit(piece)
     for file in options.plot:
         write_figure([one for one in told if isinstance(one, Allocation) and one.has_point], file)
@@ -203,9 +203,9 @@ def _document(result: Result) -> dict[str, Any]:
     return asdict(result) if isinstance(result, Refused) else allocation_document(result)
 
 
-def _json(results: Iterable[Result], several: bool) -> Iterator[str]:
+def _json(results: Iterable[Result], labels: Sequence[Callable[[], str]]) -> Iterator[str]:
     """One document, or a list of them, which is closed also where the command is interrupted."""
-    if not several:
+    if len(labels) == 1:
         yield from (json.dumps(_document(result), indent=1, allow_nan=False) + "\n" for result in results)
         return
     start = "[\n"
@@ -227,18 +227,18 @@ def _with_reason(result: Any) -> Any:
     return Refused(result.instance.name, result.mechanism, why)
 
 
-def _csv(results: Iterable[Result], _: bool) -> Iterator[str]:
+def _csv(results: Iterable[Result], labels: Sequence[Callable[[], str]]) -> Iterator[str]:
     yield csv_text([["instance", "mechanism", "method", "termination", "user", "server", "tasks", "error"]])
-    for result in map(_with_reason, results):
+    for label, result in zip(labels, map(_with_reason, results), strict=False):  # fewer where it was interrupted
         if isinstance(result, Refused):
-            yield csv_text([[result.instance, result.mechanism, *[""] * 5, result.error]])
+            yield csv_text([[label(), result.mechanism, *[""] * 5, result.error]])
             continue
-        here, label = result.instance, [result.instance.name, result.mechanism, result.method, result.termination]
+        here, start = result.instance, [label(), result.mechanism, result.method, result.termination]
         pairs = zip(*here.eligible.nonzero(), strict=True)
-        yield csv_text([[*label, here.users[n], here.servers[i], repr(float(result.by_server[n, i])), ""] for n, i in pairs])
+        yield csv_text([[*start, here.users[n], here.servers[i], repr(float(result.by_server[n, i])), ""] for n, i in pairs])
 
 
-def _latex(results: Iterable[Any], _: bool) -> Iterator[str]:
+def _latex(results: Iterable[Any], _: object) -> Iterator[str]:
     for result in map(_with_reason, results):
         if isinstance(result, Refused):
             yield "% " + _line(f"{result.instance}: {result.error}") + "\n"
@@ -250,7 +250,7 @@ def _latex(results: Iterable[Any], _: bool) -> Iterator[str]:
             yield result.grid(most=result.instance.N).latex()
 
 
-def _table(results: Iterable[Any], _: bool) -> Iterator[str]:
+def _table(results: Iterable[Any], _: object) -> Iterator[str]:
     for result in results:
         if isinstance(result, Refused):
             yield f"{_line(f'{result.instance}: {result.error}')}\n\n"
@@ -267,13 +267,13 @@ def _line(text: str) -> str:
 
 
 def _tables(result: Allocation) -> str:
-    t = result.times
+    t, more = result.times, "users: --format json or csv shows all"
     state = result.outcome + (f" ({result.message})" if result.message else "")
     lines = [
         _line(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}"),
         *(_judged(result) if result.has_point else [NO_POINT.get(result.termination, "there is no allocation to show")]),
         f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}",
-        *(_first_rows(result.grid(most=result.instance.N), "users: --format json or csv shows all") if result.has_point else []),
+        *([result.grid(most=result.instance.N).head(ROWS, more).text().rstrip("\n")] if result.has_point else []),
         *_printed(result),
     ]
     return "\n".join(lines) + "\n\n"
@@ -284,8 +284,8 @@ def _printed(result: Allocation) -> list[str]:
     log = ["log:", *map(_line, result.log)] if result.log else []
     if not result.trace:
         return log
-    rows = [[_cell(fact) for fact in event.values()] for event in result.trace]
-    return ["trace:", *_first_rows(Grid("", list(result.trace[0]), rows), "events: --format json shows all"), *log]
+    grid = Grid("", list(result.trace[0]), [[_cell(fact) for fact in event.values()] for event in result.trace])
+    return ["trace:", grid.head(ROWS, "events: --format json shows all").text().rstrip("\n"), *log]
 
 
 def _judged(result: Allocation) -> list[str]:
@@ -297,20 +297,13 @@ def _judged(result: Allocation) -> list[str]:
     return [*lines, *([_line(result.not_judged)] if result.not_judged else [])]
 
 
-def _first_rows(grid: Grid, what: str) -> list[str]:
-    """A table of ROWS rows, and how many more there are."""
-    text = replace(grid, rows=grid.rows[:ROWS]).text().rstrip("\n")
-    more = len(grid.rows) - ROWS
-    return [text, *([f"... and {more} more {what}"] if more > 0 else [])]
-
-
 def _cell(fact: Any) -> str:
     if isinstance(fact, tuple):
         return ", ".join("/".join(map(str, item)) if isinstance(item, tuple) else str(item) for item in fact)
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
 
 
-FORMATS: dict[str, Callable[[Iterable[Any], bool], Iterator[str]]] = {
+FORMATS: dict[str, Callable[[Iterable[Any], Sequence[Callable[[], str]]], Iterator[str]]] = {
     "table": _table,
     "json": _json,
     "jsonl": lambda results, _: (json.dumps(_document(result), allow_nan=False) + "\n" for result in results),
@@ -322,8 +315,7 @@ FORMATS: dict[str, Callable[[Iterable[Any], bool], Iterator[str]]] = {
 def _check_figure(file: str) -> None:
     from fairalloc.analysis.plots.panels import ENDINGS
 
-    if Path(file).suffix.lower() not in ENDINGS:
-        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(ENDINGS)}")
+    require(Path(file).suffix.lower() in ENDINGS, "--plot is", file, f"the name of a figure ends in {', '.join(ENDINGS)}")
     check_writable(file)
 
 

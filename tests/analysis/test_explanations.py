@@ -1029,3 +1029,10 @@ def test_a_resource_with_some_room_is_not_sold_out():
 
 def test_a_rational_of_nine_characters_is_said_as_it_is():
     assert [said(value) for value in (Fraction(1234, 5679), Fraction(12345, 5678), 1 / 3)] == ["1234/5679", "2.17418", "0.333333"]
+
+
+def test_a_part_of_a_price_is_not_rounded_to_all_or_nothing():
+    """It was said to be r1 (100% of its price) and r2 (0% of its price)."""
+    pool = Instance([[1, "1/1000"], ["1/1000", 1]], [[1, 1]])
+    text = fa.explain(solve(pool, "alpha-pf-vds", alpha=2)).sentences[1].text
+    assert "r1 (more than 99% of its price) and r2 (less than 1% of its price)" in text

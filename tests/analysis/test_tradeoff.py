@@ -75,8 +75,10 @@ def test_the_sweep_of_khamse_figure_3(alphas):
 
 
 def test_a_sweep_needs_an_alpha():
-    with pytest.raises(InstanceError, match="alphas is empty"):
+    with pytest.raises(InstanceError, match=r"alphas is \[\], but a trade-off needs at least one alpha"):
         tradeoff(K3, [])
+    with pytest.raises(InstanceError, match="alpha is 3, but a trade-off takes all of them as alphas"):
+        tradeoff(K3, [1], alpha=3)  # it was Python's TypeError
     with pytest.raises(InstanceError, match="alpha is -1 for server 's1'"):
         tradeoff(K3, [-1])
     with pytest.raises(InstanceError, match="alphas is None, but it must be a list"):

@@ -28,7 +28,7 @@ import pytest
 from hand_made import record, summary_of
 from rich.console import Console
 
-from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, metrics, print_summary, report, run
+from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, compare, metrics, print_summary, report, run
 from fairalloc.benchmarks.ranking import ranking
 from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.benchmarks.report import FailedCase, percent
@@ -597,6 +597,14 @@ def test_bad_requests_are_one_sentence(tmp_path: Path, call: Callable[[Path], An
     assert not (tmp_path / "r").exists()
 
 
+def test_an_empty_file_is_no_records_file_and_stays_empty(tmp_path: Path) -> None:
+    (tmp_path / "r").touch()
+    for call in (lambda: report(tmp_path / "r"), lambda: compare(tmp_path / "r", tmp_path / "r")):
+        with pytest.raises(BenchmarkError, match="there is no records file"):
+            call()
+    assert not (tmp_path / "r").read_bytes(), "tables were made in it"
+
+
 @pytest.mark.deep
 def test_a_named_method_that_fits_nothing_is_said_and_the_others_run(tmp_path: Path) -> None:
     summary = fake_run(tmp_path / "r", "highs", "idle")
@@ -655,6 +663,13 @@ def test_only_the_modules_of_a_method_count() -> None:
         not {"fairalloc.formulations.nb", "fairalloc.solvers.backends.pyomo", "fairalloc.solvers.catalogue.method_registry"}
         & behind
     )
+
+
+def test_the_judge_and_the_clock_are_part_of_the_identity(monkeypatch) -> None:
+    known, digest = fingerprint.code_of(METHODS["highs"], mechanism("drfh")), fingerprint._digest
+    for changed in ("judge", "running.dispatch"):
+        monkeypatch.setattr(fingerprint, "_digest", lambda name, to=changed: "new" if name.endswith(to) else digest(name))
+        assert fingerprint.code_of(METHODS["highs"], mechanism("drfh")) != known
 
 
 def test_options_and_code_of_ones_own_are_part_of_the_identity() -> None:

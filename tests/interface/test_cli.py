@@ -89,6 +89,9 @@ def test_answers_and_refusals_of_an_instance_stand_under_its_own_name(run, tmp_p
     code, out, _ = run("solve", file, "-m", "drfh", "-m", "ps-dsf", "--format", "csv")
     assert code == 1
     assert {row["instance"] for row in csv.DictReader(io.StringIO(out))} == {"own"}
+    fa.write_instance(fa.Instance([[1], [4]], [[1]]), file)
+    _, out, _ = run("solve", file, "nowhere", "--format", "csv")
+    assert {row["instance"] for row in csv.DictReader(io.StringIO(out))} == {str(file), "nowhere"}, "of none what was typed"
 
 
 @pytest.mark.parametrize("kind", ["table", "json", "csv", "latex"])
