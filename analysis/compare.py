@@ -16,7 +16,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, no_such, require
+from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.models.tables import Grid, pandas
@@ -149,8 +149,8 @@ def compare(
             verdict = check(one, asked, time_limit=time_limit) if one.has_point else undecided("there is no answer", name=name)
         except NotApplicable as error:  # such as "drf" of an answer on several servers
             verdict = undecided(error, name=name)
-        if label in verdicts.setdefault(name, {}):
-            raise InstanceError(f"two properties are called {name!r}, but each row needs a name of its own")
+        once = label not in verdicts.setdefault(name, {})
+        require(once, "two properties are called", name, "each row needs a name of its own")
         verdicts[name][label] = verdict
     return MechanismComparison(instance, allocations, refused, verdicts)
 

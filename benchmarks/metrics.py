@@ -155,8 +155,7 @@ def _drawn(costs: Sequence[Sequence[float]], cases: np.ndarray, random: np.rando
     counts = np.array([*map(len, costs)])
     table = np.array([np.resize(values, counts.max()) for values in costs])
     pick = (random.random(cases.shape) * counts[cases]).astype(int)
-    logs: Floats = np.log(table[cases, pick] + shift)
-    return logs
+    return np.asarray(np.log(table[cases, pick] + shift))
 
 
 @cache  # a report compares the same two methods in several tables

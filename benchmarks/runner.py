@@ -76,6 +76,8 @@ class Setting:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.scheduler and self.jobs != 1:
+            raise BenchmarkError(f"jobs is {self.jobs}, but with a scheduler its workers say how many solves run at a time")
         for accuracy in self.accuracies:
             promised(accuracy)
         object.__setattr__(self, "accuracies", tuple({str(accuracy): accuracy for accuracy in self.accuracies}.values()))
@@ -123,7 +125,8 @@ def measure(
     if missing := isolation_missing():
         raise NotInstalled(f"benchmarks solve each case in a process of its own: {missing}")
     plan = _plan(asked, methods, cases, setting)
-    with _pool(setting) as pool, BenchmarkStore(records) as store:
+    pool = RemotePool(setting.scheduler, WORKER) if setting.scheduler else Pool(WORKER, setting.jobs, setting.jobs > 1)
+    with pool, BenchmarkStore(records) as store:
         plan, details = _placed(plan, pool)
         described = _described(pool, plan, progress)
         jobs = list(_jobs(plan, described, machine.machine_id(details)))
@@ -227,18 +230,14 @@ def _place(asked: str | Suite) -> Any:
 
 def _chosen(wanted: Sequence[Any]) -> list[Method]:
     """The methods that were asked for, by id or themselves, which must be there, or all that are there but approximations."""
-    asked = [method_of(item) for item in {_name(item): item for item in wanted}.values()]
+    once = {item if isinstance(item, str) else place_of(item) or id(item): item for item in wanted}
+    asked = [method_of(item) for item in once.values()]
     if twice := repeated(method.id for method in asked):
         raise BenchmarkError(f"two methods have the id {twice!r}, but ids must be distinct")
     for method in asked:
         if missing := method.missing():
             raise NotInstalled(f"the method {method.id!r} is not available: {missing}")
     return asked or [method for method in METHODS.values() if method.kind != "approximate" and not method.missing()]
-
-
-def _name(item: Any) -> Any:
-    """What two words for one method have in common."""
-    return item if isinstance(item, str) else place_of(item) or id(item)
 
 
 def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator[Job]:
@@ -285,14 +284,6 @@ def _details(plan: Plan, described: Mapping[str, Described], here: Mapping[str, 
     about = {"machine": dict(here), "setting": setting, "title": plan.suite.title, "place": place, "cases": cases, "load": load}
     about["words"] = plan.suite.words
     return about | machine.describe_run(known)
-
-
-def _pool(setting: Setting) -> Pool | RemotePool:
-    if not setting.scheduler:
-        return Pool(WORKER, setting.jobs, pinned=setting.jobs > 1)
-    if setting.jobs != 1:
-        raise BenchmarkError(f"jobs is {setting.jobs}, but with a scheduler its workers say how many solves run at a time")
-    return RemotePool(setting.scheduler, WORKER)
 
 
 def _placed(plan: Plan, pool: Pool | RemotePool) -> tuple[Plan, dict[str, Any]]:

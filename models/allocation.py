@@ -118,8 +118,7 @@ class Allocation:
         require(made, "the instance of the allocation is", self.instance, "it must be an Instance")
         arcs = self.instance.A
         x = floats(self.x, "x")
-        if x.shape != (arcs,):
-            raise InstanceError(f"x has shape {x.shape}, but the instance has {arcs} arcs")
+        require(x.shape == (arcs,), "x has shape", x.shape, f"the instance has {arcs} arcs")
         if not isinstance(self.termination, str) or self.termination not in TERMINATIONS:
             known = ", ".join(TERMINATIONS)
             raise InstanceError(f"there is no termination {shown(self.termination)}: the terminations are {known}")

@@ -45,8 +45,7 @@ class Arcs:
     @cached_property
     def first(self) -> NDArray[np.intp]:
         """(N,) the first arc of each user; everybody has one."""
-        result: NDArray[np.intp] = self.owner.indptr[:-1]
-        return result
+        return np.asarray(self.owner.indptr[:-1])
 
     def totals(self, x: Floats) -> Floats:
         """(N,) `owner @ x`."""
@@ -388,8 +387,7 @@ class InstanceData:
 def _entries(each: sp.csr_array, server: NDArray[np.intp], width: int) -> NDArray[Any]:
     """The row i R + r of every stored entry of `each` (A x R), on server i."""
     start = np.asarray(server * width, dtype=each.indices.dtype)
-    result: NDArray[Any] = each.indices + np.repeat(start, np.diff(each.indptr))
-    return result
+    return np.asarray(each.indices + np.repeat(start, np.diff(each.indptr)))
 
 
 def _entries_of(rates: sp.csr_array | None) -> Iterator[tuple[int, int, float]]:

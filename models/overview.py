@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, require
+from fairalloc.models.errors import require
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import linear_program, literal, without_rounding
@@ -70,9 +70,8 @@ class Overview(_Tables):
     @checked
     def alone(self, n: int) -> float:
         """The tasks that the user could run with all its servers for itself, side by side in the best mixture of its variants."""
-        if not 0 <= n < self.instance.N:
-            raise InstanceError(f"the user is {n}, but users are numbered 0 to {self.instance.N - 1}")
         instance, arcs = self.instance, self.instance.arcs
+        require(0 <= n < instance.N, "the user is", n, f"users are numbered 0 to {instance.N - 1}")
         first, last = np.searchsorted(arcs.user, [n, n + 1])
         if len(instance.demands[n]) == 1:
             total = float(arcs.gamma[first:last].sum())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -49,8 +49,7 @@ def _alone(instance: Instance, start: int, stop: int) -> Floats:
 
 def vds(instance: Instance, tasks: Floats) -> Floats:
     """(N, K) virtual dominant shares s[n, i] = x_n / gamma[n, i] of `tasks` (N,); inf where gamma is 0 (K 9)."""
-    if np.shape(tasks) != (instance.N,):
-        raise InstanceError(f"tasks has shape {np.shape(tasks)}, but there are {instance.N} users")
+    require(np.shape(tasks) == (instance.N,), "tasks has shape", np.shape(tasks), f"there are {instance.N} users")
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = tasks[:, None] / gamma(instance)
     return np.where(np.isnan(shares), np.inf, shares)

@@ -53,8 +53,7 @@ class Tree:
 
     def levels(self, x: Floats) -> Floats:
         """(G + N,) V / phi at tasks (A,) on arcs."""
-        result: Floats = self.shares @ (self.instance.arcs.owner @ x)
-        return result
+        return np.asarray(self.shares @ (self.instance.arcs.owner @ x))
 
 
 def check_guarantees(instance: Instance) -> None:

@@ -15,13 +15,14 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from inspect import isclass, isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from fairalloc.formulations import as_mechanism
-from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such, shown
+from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such, require, shown
 from fairalloc.solvers.catalogue.method_registry import as_method
 from fairalloc.solvers.running.time_limits import alarm
 
@@ -30,12 +31,6 @@ _PICKLE = "pickle"
 
 LOADING = 60.0  # seconds that a file may take to be loaded, in the main thread: elsewhere nothing can interrupt it
 _LOADED = "_fairalloc_"
-
-
-def _as_property(item: Any) -> Any:
-    from fairalloc.analysis.properties.property import as_property
-
-    return as_property(item)
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ class ObjectKind:
 
 MECHANISM = ObjectKind("mechanism", as_mechanism)
 METHOD = ObjectKind("method", as_method)
-PROPERTY = ObjectKind("property", _as_property)
+PROPERTY = ObjectKind("property", lambda item: import_module("fairalloc.analysis.properties.property").as_property(item))
 
 
 def is_in_file(text: str) -> bool:
@@ -74,8 +69,7 @@ def load_object(text: str, kind: ObjectKind) -> Any:
         own = [key for key in _own(module) if not key.startswith("_")]
         raise UnknownName(no_such("object", name, own, f"{file} defines {', '.join(own) or 'nothing'}"))
     result = kind.read(getattr(module, name))
-    if result is None:
-        raise InstanceError(f"{name!r} of {file} is {shown(getattr(module, name))}, but it must be a {kind.word}")
+    require(result is not None, f"{name!r} of {file} is", getattr(module, name), f"it must be a {kind.word}")
     return result
 
 

@@ -58,16 +58,11 @@ def markdown(title: str, sections: Iterable[Section]) -> str:
             parts.append(f"{'###' if section.anchor else '##'} {markdown_text(section.title)}\n")
         parts += [f"{markdown_text(paragraph)}\n" for paragraph in section.text]
         parts += [section.table.markdown()] if section.table else []
-        parts += [_fenced(section.code)] if section.code else []
+        fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", section.code))])  # longer than all in it
+        parts += [f"{fence}\n{section.code}\n{fence}\n"] if section.code else []
         parts += ["".join(f"- {markdown_text(point)}\n" for point in section.points)] if section.points else []
         parts += [f"![{markdown_text(section.image[0])}]({quote(section.image[1])})\n"] if section.image else []
     return "\n".join(parts)
-
-
-def _fenced(code: str) -> str:
-    """Code between fences that are longer than all in it."""
-    fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", code))])
-    return f"{fence}\n{code}\n{fence}\n"
 
 
 def latex(title: str, sections: Iterable[Section]) -> str:

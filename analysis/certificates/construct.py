@@ -234,9 +234,6 @@ def _near_value(made: Certificate, given: Mapping[str, float], right: Mapping[st
     return replace(made, about=f"the {name} of the allocation differs by {far:.1e}, relative")
 
 
-# ---- the game --------------------------------------------------------------------------------------------------------
-
-
 def _of_game(item: Equilibrium, home: Instance, given: Allocation, limits: Limits, tolerance: float) -> Certificate:
     """Levels or layers for PS-DSF, the bounds of nb where the game is that (not with limits), else a bound on the residual."""
     if item.functions:
@@ -315,9 +312,6 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
         about = f"the tasks of the allocation differ by at most {far_apart(found[0], part):.1e}, relative"
     total = sum(instance.exact.weights)
     return JustifiedCertificate("njc", x, *justified(arcs, x), tuple(w / total for w in instance.exact.weights), about=about)
-
-
-# ---- bounds for nb --------------------------------------------------------------------------------------------------
 
 
 def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: float) -> Certificate:

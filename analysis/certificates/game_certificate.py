@@ -246,7 +246,10 @@ class ExactServer:
         q = self._ratios(mu, g, beta)
         priced = all(value is not None or t <= SATISFIED for value, t in zip(q, self.wanted, strict=True))
         require(priced, "a server has no price for one of its users")
-        require(all(self._is_visible(r, mu) for r, value in enumerate(kappa) if value), "nobody pays a visible part for a price")
+        paid = list(zip(self.w, self._prices(mu), strict=True))
+        for r in (r for r, value in enumerate(kappa) if value):
+            seen = any(row[r] and _upper(as_ball(row[r]) * mu[r] / p) > VISIBLE for row, p in paid)
+            require(seen, "nobody pays a visible part for a price")
         gaps = [self._gain(mu, g)]
         least = self._cheapest([as_ball(0) if value is None else value for value in q])
         for value, low, part, t in zip(q, least, self.own, self.wanted, strict=True):
@@ -274,10 +277,6 @@ class ExactServer:
     def _prices(self, mu: list[Any]) -> list[Any]:
         """(n,) P."""
         return [sum((as_ball(w) * m for w, m in zip(row, mu, strict=True) if w), as_ball(0)) for row in self.w]
-
-    def _is_visible(self, r: int, mu: list[Any]) -> bool:
-        paid = zip(self.w, self._prices(mu), strict=True)
-        return any(row[r] and _upper(as_ball(row[r]) * mu[r] / p) > VISIBLE for row, p in paid)
 
     def _gain(self, mu: list[Any], g: list[Any]) -> Fraction:
         satisfied = [t <= SATISFIED for t in self.wanted]

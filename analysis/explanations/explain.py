@@ -112,9 +112,6 @@ def _told(subject: Subject) -> tuple[str, tuple[Sentence, ...]]:
     return proof, (*sentences, *subject.rest(), *effects)
 
 
-# ---- what a little more or less of each capacity does --------------------------------------------------------------
-
-
 def _effects(subject: Subject) -> list[Sentence]:
     """Sentences on the capacities, those that change nothing together in one."""
     instance = subject.instance

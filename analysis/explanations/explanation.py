@@ -117,13 +117,9 @@ class Subject:
     @cached_property
     def users(self) -> tuple[int, ...]:
         """The users that are explained one by one, by their numbers in the instance; UnknownName where there is no such user."""
-        names = self.instance.users
         if self.user is None:
-            return tuple(range(min(len(names), MOST_USERS)))
-        if self.user not in names:
-            rule = f"the users are {joined(names)}"
-            raise UnknownName(no_such("user", self.user, names if len(names) <= 1000 else (), rule))
-        return (names.index(self.user),)
+            return tuple(range(min(self.instance.N, MOST_USERS)))
+        return (user_named(self.instance, self.user),)
 
     @cached_property
     def domain_users(self) -> tuple[int, ...]:
@@ -139,6 +135,15 @@ class Subject:
         if self.user is not None or more <= 0:
             return []
         return [Sentence(f"{more} more users are explained by name: --user NAME.", "note", "instance", {"more_users": more})]
+
+
+def user_named(instance: Instance, name: str) -> int:
+    """The number of the user of this name; UnknownName where there is none."""
+    names = instance.users
+    if name not in names:
+        rule = f"the users are {', '.join(names[:MOST_NAMES])}{', ...' * (len(names) > MOST_NAMES)}"
+        raise UnknownName(no_such("user", name, names[:1000], rule))
+    return names.index(name)
 
 
 def said(value: Number) -> str:

@@ -151,9 +151,6 @@ def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any
     return result
 
 
-# ---- budgets --------------------------------------------------------------------------------------------------------
-
-
 def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
     if np.any(subject.allocation.tasks <= 0):
         raise refused(subject, "a user has no task")

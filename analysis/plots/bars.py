@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fairalloc.analysis.plots import style
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.aggregation import aggregate_allocation
 
@@ -170,8 +170,7 @@ def dominant_shares(item: Allocation | Mapping[str, Allocation], ax: "Axes | Non
     [0.25, 0.5]
     """
     items = {item.mechanism or "tasks": item} if isinstance(item, Allocation) else dict(item)
-    if not items:
-        raise InstanceError("item is {}, but it must be an Allocation, or map names to allocations")
+    require(items, "item is", items, "it must be an Allocation, or map names to allocations")
     users = next(iter(items.values())).instance.users
     for name, one in items.items():
         style.require_point(one)
@@ -201,8 +200,7 @@ def dominant_share(item: Allocation) -> Floats:
 def system_parts(item: Allocation) -> Floats:
     """(N, R) the part of each resource of the whole system that each user's tasks take."""
     used, totals = item.used.sum(axis=1), item.instance.totals
-    result: Floats = np.divide(used, totals, out=np.zeros_like(used), where=totals > 0)
-    return result
+    return np.asarray(np.divide(used, totals, out=np.zeros_like(used), where=totals > 0))
 
 
 def _groups(ax: "Axes", at: Any, shares: Mapping[str, Floats]) -> list[Any]:

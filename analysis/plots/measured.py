@@ -149,9 +149,6 @@ def _named_rows(ax: "Axes", names: list[str]) -> "Axes":
     return ax
 
 
-# ---- profiles ------------------------------------------------------------------------------------------------------
-
-
 @checked
 def performance_profiles(
     panels: Mapping[str, Mapping[str, Sequence[float]]],

@@ -145,8 +145,7 @@ def grid_axes(figure: Any, heights: Sequence[float], columns: int, count: int) -
     every = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights).ravel()
     for ax in every[count:]:
         ax.set_axis_off()
-    result: NDArray[Any] = every[:count]
-    return result
+    return np.asarray(every[:count])
 
 
 def axes_given(ax: Any, solid: bool = False) -> "Axes":

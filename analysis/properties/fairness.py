@@ -72,9 +72,6 @@ def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: li
     return by_margin(gap[n], tolerance, held, broken, method, witness)
 
 
-# ---- envy -----------------------------------------------------------------------------------------------------------
-
-
 def envy_freeness(h: Holdings, tolerance: float) -> Verdict:
     """Nobody could run more with another's bundles, scaled by the weights, on the servers it may use (K 2.1, W 3.3, Z II-B)."""
     return _envy(h, tolerance, h.bundles, h.utilities, h.worth, "with the resources")
@@ -98,9 +95,6 @@ def _envy(h: Holdings, tolerance: float, bundles: Any, utilities: Any, own: Any,
         others[n] = m = int(np.argmax(worth))
         better[n] = worth[m]
     return _compared(h, tolerance, own, better, others, what)
-
-
-# ---- envy of whole tasks --------------------------------------------------------------------------------------------
 
 
 def envy_up_to_one_task(h: Holdings, tolerance: float) -> Verdict:
@@ -151,9 +145,6 @@ def _whole_tasks(h: Holdings, bundles: Any) -> Any:
     part = np.divide(bundles[arcs.user, arcs.server], demand, out=np.full(demand.shape, np.inf), where=demand > 0)
     result[arcs.user, arcs.server] = np.floor(part.min(axis=1) + ROUNDING)
     return result
-
-
-# ---- sharing incentive ----------------------------------------------------------------------------------------------
 
 
 def sharing_incentive(h: Holdings, tolerance: float) -> Verdict:
@@ -312,9 +303,6 @@ def _largest(parts: Any) -> Any:
 def _nobody(instance: Instance) -> Holdings:
     """The exact numbers of an instance with an empty allocation."""
     return Holdings(Allocation(instance, np.zeros(instance.A)), exact=True)
-
-
-# ---- bottleneck fairness --------------------------------------------------------------------------------------------
 
 
 def single_resource_fairness(h: Holdings, tolerance: float) -> Verdict:

@@ -126,9 +126,6 @@ def check_mechanism(
     return replace(verdict, answers=for_the_answer_of("exact" if exact else used[0])) if several else verdict
 
 
-# ---- one misreport, one departure ------------------------------------------------------------------------------------
-
-
 def misreporting(
     instance: Instance,
     misreport: Misreport,

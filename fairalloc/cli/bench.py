@@ -148,11 +148,9 @@ def _compare(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> None:
     if options.figure and (options.format or options.output or options.table):
         raise InstanceError("--figure writes figures alone, but --format, --output or --table was given too")
-    if options.output and not options.format:
-        known = ", ".join(benchmarks.FORMATS)
-        raise InstanceError(f"--output is {str(options.output)!r}, but --format must say in which format: {known}")
-    if options.table and not options.format:
-        raise InstanceError(f"--table is {options.table!r}, but --format must say in which format: latex or markdown")
+    for name, known in (("output", benchmarks.FORMATS), ("table", ("latex", "markdown"))):
+        given, rule = getattr(options, name), f"--format must say in which format: {', '.join(known)}"
+        require(options.format or not given, f"--{name} is", given and str(given), rule)
     options.records = options.records or _newest()
     summary = benchmarks.report(options.records, suite=options.suite)
     for name, file in options.figure or ():

@@ -7,13 +7,13 @@ from typing import Any
 
 from fairalloc.analysis import explain, sensitivity
 from fairalloc.analysis.compare import compare
+from fairalloc.analysis.explanations.explanation import user_named
 from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.analysis.explorer import explorer_page
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit, written
 from fairalloc.formulations import Mechanism, mechanism
-from fairalloc.models import Allocation, Instance, NotApplicable, UnknownName, show
-from fairalloc.models.errors import no_such
+from fairalloc.models import Allocation, Instance, NotApplicable, show
 from fairalloc.models.examples.schedulers import PEERS
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable
@@ -82,10 +82,8 @@ def _answer(options: argparse.Namespace, item: Mechanism, instance: Instance) ->
 
 def _explain(options: argparse.Namespace) -> None:
     item, instance = arguments.configured(options), arguments.instance_given(options)
-    if options.user is not None and options.user not in instance.users:  # before anything is computed
-        names = instance.users[:1000]
-        rule = f"the users are {', '.join(names[:6])}{', ...' * (len(names) > 6)}"
-        raise UnknownName(no_such("user", options.user, names, rule))
+    if options.user is not None:  # before anything is computed
+        user_named(instance, options.user)
     allocation, left = _answer(options, item, instance)
     result = explain(allocation, item, options.user, left)
     peer = [] if options.peer is None else compared_with_peer(allocation, options.peer)

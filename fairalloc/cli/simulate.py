@@ -10,7 +10,7 @@ from typing import Any
 
 from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_names
 from fairalloc.cli.output import complain, emit
-from fairalloc.models.errors import InstanceError, require, shown
+from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.files.jsonio import named_values
 from fairalloc.models.files.writing import check_writable, make_folder
 from fairalloc.models.tables import printable
@@ -82,8 +82,7 @@ def _simulate(options: argparse.Namespace) -> int:
         settings["cluster"] = options.cluster
     wanted: list[Any] = options.experiments
     if is_file(options.workload):
-        if wanted:
-            raise InstanceError(f"experiments are {shown(wanted)}, but with a file of jobs there must be none")
+        require(not wanted, "experiments are", wanted, "with a file of jobs there must be none")
         positive = type(until := settings.get("until", 1)) in (int, float) and 0 < until < math.inf
         require(positive, "until is", until, "it must be a positive, finite number of seconds")
         wanted = [study(options.workload, str(settings.get("cluster", "")))]
@@ -123,9 +122,7 @@ def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
     for text in texts:
         match = re.fullmatch(r"([0-9]{1,18})(?:-([0-9]{1,18}))?", text)
         seeds = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
-        if not seeds:
-            raise InstanceError(f"--seeds is {shown(text)}, but it must be a number such as 3, or a range such as 0-9")
-        if seeds[-1] - seeds[0] + len(found) >= SEEDS:
-            raise InstanceError(f"--seeds is {shown(text)}, but there must be at most {SEEDS:,} seeds")
+        require(seeds, "--seeds is", text, "it must be a number such as 3, or a range such as 0-9")
+        require(seeds[-1] - seeds[0] + len(found) < SEEDS, "--seeds is", text, f"there must be at most {SEEDS:,} seeds")
         found += seeds
     return tuple(dict.fromkeys(found))

@@ -443,18 +443,13 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
 def _add_conflict(actions: Any) -> None:
     command = actions.add_parser("conflict", help="which mechanisms have several axioms, and where no allocation can")
     text = "properties of allocations or of mechanisms, such as envy-freeness, pareto or strategyproofness"
-    completed(command.add_argument("axioms", nargs="+", metavar="AXIOM", help=text), _axiom_names)
+    known = lambda: import_module("fairalloc.theorems.conflict").NAMES  # noqa: E731 (only for the shell that completes a word)
+    completed(command.add_argument("axioms", nargs="+", metavar="AXIOM", help=text), known)
     text = "the most users x servers x resources of an instance; default: 2x2x2"
     command.add_argument("--size", default="2x2x2", metavar="NxKxR", help=text)
     command.add_argument("--format", default="table", choices=["table", "json"])
     add_search(command, "the whole call; default: 60s")
     command.set_defaults(run=_conflict)
-
-
-def _axiom_names() -> tuple[str, ...]:
-    from fairalloc.theorems.conflict import NAMES  # only for the shell that completes a word
-
-    return NAMES
 
 
 def _conflict(options: argparse.Namespace) -> None:

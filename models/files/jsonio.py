@@ -104,8 +104,7 @@ def named_values(texts: Sequence[str], what: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier():
-            raise InstanceError(f"{what} is {text!r}, but it must be name=value")
+        require(equals and name.isidentifier(), f"{what} is", text, "it must be name=value")
         if name in result:
             raise InstanceError(f"{what} {name} is given twice")
         try:

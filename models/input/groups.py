@@ -140,7 +140,8 @@ def read_groups(value: Any, users: Sequence[str]) -> Groups | None:
         check_name(name, "the name of a group")
         require(name not in found, "a group is named", name, "the names of groups must be distinct")
         require(name not in place.names, "a group is named", name, "a user has this name")
-        k, own = len(found), _users(name, group)
+        k, own = len(found), group.get("users", []) if isinstance(group, Mapping) else group  # the users that it lists itself
+        require(is_vector(own), f"the users of group {name!r} are", own, "they must be a list of users")
         found[name] = (parent, *_numbers(name, group))
         for n in map(place, own):
             if of_user[n] != ROOT:
@@ -173,14 +174,6 @@ def _walk(value: Mapping[Any, Any]) -> Iterator[tuple[Any, Any, int]]:
             count += 1
         level = deeper
     require(not level, "groups are nested", f"more than {DEEPEST} deep", f"they may be at most {DEEPEST} deep")
-
-
-def _users(name: str, group: Any) -> Sequence[Any]:
-    """The users that the group lists itself."""
-    own = group.get("users", []) if isinstance(group, Mapping) else group
-    require(is_vector(own), f"the users of group {name!r} are", own, "they must be a list of users")
-    result: Sequence[Any] = own
-    return result
 
 
 def _numbers(name: str, group: Any) -> tuple[Fraction, Fraction]:

@@ -50,8 +50,7 @@ def read_names(kind: str, given: Iterable[str] | None, count: int) -> Sequence[s
         return NumberedNames(kind[0], count)
     require(is_list(given), f"the names of {kind}s are", given, "they must be a list of names")
     names = given if isinstance(given, NumberedNames) else tuple(given)
-    if len(names) != count:
-        raise InstanceError(f"the number of {kind} names is {len(names)}, but the data has {count} {kind}s")
+    require(len(names) == count, f"the number of {kind} names is", len(names), f"the data has {count} {kind}s")
     if isinstance(names, NumberedNames):
         return names
     sound = all(isinstance(name, str) for name in names) and "" not in names and not unprintable("".join(names))

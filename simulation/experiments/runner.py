@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fairalloc.models.arguments import Duration, Processes, check_fields, check_like
-from fairalloc.models.errors import InstanceError, UnknownName, callers, no_such
+from fairalloc.models.errors import UnknownName, callers, no_such, require
 from fairalloc.runs.cluster import RemotePool
 from fairalloc.runs.fingerprint import code_behind
 from fairalloc.runs.machine import installed_version
@@ -61,8 +61,8 @@ class RunSetting:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.scheduler and self.jobs != 1:
-            raise InstanceError(f"jobs is {self.jobs}, but with a scheduler its workers say how many trials run at a time")
+        alone = self.jobs == 1 or not self.scheduler
+        require(alone, "jobs is", self.jobs, "with a scheduler its workers say how many trials run at a time")
 
 
 def run_experiments(
