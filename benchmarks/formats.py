@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from fairalloc.benchmarks.page import sections, title
-from fairalloc.benchmarks.records import Record
+from fairalloc.benchmarks.records import LISTS, Record
 from fairalloc.benchmarks.report import Summary
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import UnknownName, no_such
@@ -14,9 +14,6 @@ from fairalloc.models.files.writing import write_file
 from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import csv_text
 from fairalloc.runs.pages import Section, latex, markdown, page
-
-LISTS = ("trace", "quantities")
-"""What is in JSON and not in CSV."""
 
 
 def _csv(summary: Summary) -> str:

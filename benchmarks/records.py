@@ -135,7 +135,7 @@ class RecordedRun:
 
 _COLUMNS = [field.name for field in fields(Record)]
 _QUOTED = ", ".join(f'"{name}"' for name in _COLUMNS)
-_LISTS = ("trace", "quantities")
+LISTS = ("trace", "quantities")  # which tables cannot show
 
 
 class BenchmarkStore(RecordStore):
@@ -168,7 +168,7 @@ CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, {_QUOTED});
     def add(self, record: Record) -> None:
         """Append one row and commit it; the first row of a key stays."""
         row = dict(zip(_COLUMNS, astuple(record), strict=True))
-        self.insert("record", {"key": record.key} | row | {name: json.dumps(row[name]) for name in _LISTS})
+        self.insert("record", {"key": record.key} | row | {name: json.dumps(row[name]) for name in LISTS})
 
     def keys(self) -> set[str]:
         """The keys of all rows."""

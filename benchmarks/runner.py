@@ -41,14 +41,9 @@ WORKER = "fairalloc.benchmarks.worker"
 BUILD_SECONDS = 600.0
 """How long it may take to build an instance and to ask the methods whether they compute its mechanism."""
 
-OVER = ("time_limit", "memory")
-"""Terminations after which larger cases are not tried."""
-
 CLOCKS = 0.05, {"wall": 0.05, "cpu": 0.1}
 """The clock in a child may show less than the one outside by this part of it, by the processor seconds that a clean process takes
 to read the instance and to judge by the answer's own prices, and by these seconds; processors are counted in ticks."""
-
-Megabytes = Annotated[int, Rule(lambda value: 1 <= value <= 10**9, "a whole number from 1 to 1,000,000,000")]
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,7 @@ class Setting:
 
     accuracies: Sequence[Accuracy] = ()
     time_limit: Duration | None = None
-    memory_mb: Megabytes = 4096
+    memory_mb: Annotated[int, Rule(lambda value: 1 <= value <= 10**9, "a whole number from 1 to 1,000,000,000")] = 4096
     repeats: Repeats | None = None
     jobs: Processes = 1
     threads: Processes = 1
@@ -167,7 +162,7 @@ class _Ladder:
 
     def note(self, record: Record) -> None:
         """Remember what ran out of time or memory."""
-        if record.termination in OVER:
+        if record.termination in ("time_limit", "memory"):
             self._over[record.case, record.method, record.accuracy] = record.case
         elif record.termination == SKIPPED:
             self._over[record.case, record.method, record.accuracy] = self.stopped_at(record) or record.case

@@ -50,9 +50,6 @@ TRACE_POINTS = 200
 JUDGING = 20.0
 """Seconds that the judge may take at least, which the method's limit does not shorten."""
 
-MERITS = ("residual", "merit", "change")
-"""What a trace measures by, best first."""
-
 SECONDS = ("wall", "cpu", "build", "compile", "solve", "read", "call", "busy")
 ARRAYS = ("x", "prices", "round_prices")
 
@@ -142,7 +139,7 @@ def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Do
 
 def _trace(events: tuple[Mapping[str, Any], ...]) -> list[list[float]]:
     """[seconds, value] of the iterations of an algorithm that keeps both."""
-    name = next((merit for merit in MERITS if any(merit in event for event in events)), "")
+    name = next((best for best in ("residual", "merit", "change") if any(best in event for event in events)), "")
     points = [[float(event["seconds"]), float(event[name])] for event in events if "seconds" in event and name in event]
     keep = np.unique(np.linspace(0, len(points) - 1, min(len(points), TRACE_POINTS)).astype(int))
     return [points[k] for k in keep]

@@ -18,7 +18,6 @@ if sigint.is_command_line():
     sigint.end_quietly()
 
 from fairalloc.models.on_demand import on_demand
-from fairalloc.models.plot_hook import SOURCES
 
 if TYPE_CHECKING:
     from fairalloc.analysis import plots
@@ -81,9 +80,6 @@ PARTS = {
 
 if not TYPE_CHECKING:
     __getattr__ = on_demand(__name__, PARTS)
-
-
-SOURCES.append(lambda: sys.modules[__name__].plots.OF_ALLOCATIONS)
 
 
 def __dir__() -> list[str]:

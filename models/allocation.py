@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from sys import modules
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from fairalloc.models.errors import InstanceError, UnknownName, no_such, require
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats, frozen, without_rounding, worst
-from fairalloc.models.plot_hook import SOURCES
 from fairalloc.models.tables import Grid, pandas
 
 USER_ERROR_NOT_KNOWN = "optimal, user error not known"
@@ -208,9 +208,10 @@ class Allocation:
         return kinds[kind](self, ax)
 
     @property
-    def drawn_by(self) -> dict[str, Callable[["Allocation", Any], Any]]:
-        """{kind: function of an allocation and Axes}, what `plot` calls."""
-        return {kind: function for figures in SOURCES for kind, function in figures().items()}
+    def drawn_by(self) -> Mapping[str, Callable[["Allocation", Any], Any]]:
+        """{kind: function of an allocation and Axes}, what `plot` calls; the package imports these figures on demand."""
+        kinds: Mapping[str, Any] = modules["fairalloc"].plots.OF_ALLOCATIONS
+        return kinds
 
     @cached_property
     def has_point(self) -> bool:

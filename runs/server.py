@@ -119,10 +119,13 @@ class _Parent:
 
     def _outcome(self, task: Document) -> Document:
         request, memory = task["request"], task["memory_mb"]
+        signal.setitimer(signal.ITIMER_REAL, PREPARATION)  # it ends this process where preparing takes too long: the pool sees it
         try:
-            _prepare(self._module, request)
+            self._module.prepare(request)
         except Exception as error:
             return no_answer("error", fault(error))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         if (is_judged := "hidden" in request) and (failed := self._keep(request.pop("hidden"))):
             return no_answer("not given", failed["sentence"])
         outcome, marks = self._forked(lambda restart: self._module.answer(request, restart), task["seconds"], memory, is_judged)
@@ -225,15 +228,6 @@ class _Feed:
         if self._pipe >= 0:
             os.close(self._pipe)
         self._pipe, self.waiting = -1, []
-
-
-def _prepare(module: ModuleType, request: Document) -> None:
-    """The alarm ends this process where preparing takes too long, which the pool sees."""
-    signal.setitimer(signal.ITIMER_REAL, PREPARATION)
-    try:
-        module.prepare(request)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _watch(pid: int, pipe: int, nonce: bytes, seconds: float, marks: list[_Mark], feed: _Feed) -> bytes | None:

@@ -281,8 +281,6 @@ class _MisreportSearch:
             return None
         return verdict if verdict.holds is False else None
 
-    # ---- misreports
-
     def _single_changes(self, n: int) -> Iterator[Report]:
         """Another user's demands, one number changed, one variant more or less, one server more or less."""
         own = self.truth.exact.demands[n]
@@ -343,8 +341,6 @@ class _MisreportSearch:
         row = [number * factor for number in rows[v]]
         row[r] = value
         return (*rows[:v], tuple(row), *rows[v + 1 :])
-
-    # ---- simplification
 
     def _simplified(self, reports: dict[int, Report], verdict: Verdict) -> Verdict:
         while True:

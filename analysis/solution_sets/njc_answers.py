@@ -13,7 +13,7 @@ The steps, in rationals and without a linear program:
 The number of sets I doubles with each resource, and the box has 2^N vertices, so both numbers are limited to LARGEST.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 
@@ -30,12 +30,14 @@ def njc_pieces(home: Instance) -> tuple[Piece, ...]:
     """All NJC allocations of one pool of up to LARGEST users and resources; NotApplicable for larger ones."""
     if max(home.N, home.R) > LARGEST:
         raise NotApplicable(f"the instance has {home.N} users and {home.R} resources, but all solutions take at most {LARGEST}")
-    d = requests(home)
-    loads = _load_rows(d)
-    found = []
+    d, found = requests(home), []
+    rows: list[LinearRow] = [({i: a / d.unit[i] for i, a in row.items()}, side) for row, side in _load_rows(d)]  # in tasks
+    most: list[LinearRow] = [({i: Fraction(1)}, q) for i, q in enumerate(d.unit)]
     for chosen, low, vertices in polytopes(d):
-        tasks = tuple(sorted(d.tasks(v) for v in vertices))
-        found.append(Piece(chosen, *_rows(d, chosen, loads, low), tasks))
+        least = [({i: Fraction(-1)}, -value * q) for i, (value, q) in enumerate(zip(low, d.unit, strict=True))]
+        others = [row for j, row in enumerate(rows) if j not in chosen]
+        full, tasks = tuple(rows[j] for j in chosen), tuple(sorted(map(d.tasks, vertices)))
+        found.append(Piece(chosen, full, (*others, *least, *most), tasks))
     return outermost(found)
 
 
@@ -57,14 +59,3 @@ def polytopes(d: Requests) -> Iterator[tuple[tuple[int, ...], Rationals, list[Ra
 def _load_rows(d: Requests) -> list[LinearRow]:
     """sum_i x_i r_ij <= 1 for every resource."""
     return [({i: part[j] for i, part in enumerate(d.parts) if j in part}, Fraction(1)) for j in range(d.R)]
-
-
-def _rows(
-    d: Requests, chosen: Sequence[int], loads: Sequence[LinearRow], low: Rationals
-) -> tuple[tuple[LinearRow, ...], tuple[LinearRow, ...]]:
-    """The equations and inequalities of P_I, in tasks."""
-    in_tasks = [({i: a / d.unit[i] for i, a in row.items()}, side) for row, side in loads]
-    at_least = [({i: Fraction(-1)}, -value * q) for i, (value, q) in enumerate(zip(low, d.unit, strict=True))]
-    at_most = [({i: Fraction(1)}, q) for i, q in enumerate(d.unit)]
-    others = [row for j, row in enumerate(in_tasks) if j not in chosen]
-    return tuple(in_tasks[j] for j in chosen), (*others, *at_least, *at_most)

@@ -40,8 +40,6 @@ T = TypeVar("T")
 
 STORE = Path("results/theorems.sqlite")
 
-JUDGED = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
-
 
 def add_commands(commands: Any) -> None:
     text = "check the statements of the papers, or claims of your own (exit code 1 where one is violated)"
@@ -369,7 +367,8 @@ def _matrix(options: argparse.Namespace) -> None:
     """From the record of the package; cells that are named are searched where nothing is on record."""
     if options.mechanism or options.property:
         mechanisms = list(map(mechanism_named, options.mechanism)) or None
-        asked = options.property and [load_object(name, JUDGED) if is_in_file(name) else name for name in options.property]
+        kind = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
+        asked = options.property and [load_object(name, kind) if is_in_file(name) else name for name in options.property]
         limit = 60.0 if options.time_limit is None else checked_limit(options.time_limit)
         made = property_matrix(mechanisms, asked, time_limit=limit, trials=options.trials, seed=options.seed or 0)
         emit(write_matrix([made], options.format))

@@ -9,6 +9,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,10 @@ class Loaded:
 
 def data_dir() -> Path | None:
     """The folder with the samples: $FAIRALLOC_DATA, the remembered one, or ../shared/data from here or from the checkout."""
-    for chosen, name in ((os.environ.get("FAIRALLOC_DATA"), "FAIRALLOC_DATA"), (_remembered(), str(remembered_in()))):
+    given = [(os.environ.get("FAIRALLOC_DATA"), "FAIRALLOC_DATA")]
+    with suppress(OSError, RuntimeError):  # none is remembered, or there is no home
+        given.append((remembered_in().read_text(encoding="utf-8").strip(), str(remembered_in())))
+    for chosen, name in given:
         if chosen:
             return _folder(chosen, name)
     checkout = Path(__file__).resolve().parents[2]
@@ -106,13 +110,6 @@ def remember_data(folder: str | Path) -> Path:
 def remembered_in() -> Path:
     """The file that holds the remembered folder."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "fairalloc" / "data-folder"
-
-
-def _remembered() -> str:
-    try:
-        return remembered_in().read_text(encoding="utf-8").strip()
-    except (OSError, RuntimeError):  # none is remembered, or there is no home
-        return ""
 
 
 def _folder(chosen: str | Path, name: str) -> Path:
