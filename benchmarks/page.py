@@ -40,8 +40,7 @@ def sections(summary: Summary, drawn: bool = True) -> list[Section]:
         *_accuracy(summary, drawn),
         *(section for part in before for section in part(summary)),
         *_mechanisms(summary, drawn),
-        *_histories(summary, drawn),
-        *_memory(summary, drawn),
+        *_only_drawn(summary, drawn),
         *_loss(summary, drawn),
         *(section for part in after for section in part(summary)),
     ]
@@ -167,23 +166,20 @@ def _accuracy(summary: Summary, drawn: bool) -> list[Section]:
     return found
 
 
-def _histories(summary: Summary, drawn: bool) -> list[Section]:
-    """What iterative algorithms measure themselves, where the suite keeps traces."""
-    panels = figures.panels_of(summary, "traces") if drawn else []
-    about = (
-        "What iterative algorithms measure while they run: their residual, merit or change. Measures of two algorithms need not "
-        "be the same. For each mechanism stands one case, that with the traces of the most methods, at the highest accuracy."
-    )
-    return [_drawn(summary, panels, "Traces", [about])] if panels else []
+_BY_FIGURE = {
+    "traces": "What iterative algorithms measure while they run: their residual, merit or change. Measures of two algorithms "
+    "need not be the same. For each mechanism stands one case, that with the traces of the most methods, at the highest "
+    "accuracy.",
+    "memory": "Peak resident memory of the process of a solve, imported packages and instance included: median and largest "
+    "over the solves that lived to tell, on the cases that each method has. Look at differences: processes share what they "
+    "start with.",
+}
 
 
-def _memory(summary: Summary, drawn: bool) -> list[Section]:
-    panels = figures.panels_of(summary, "memory") if drawn else []
-    text = (
-        "Peak resident memory of the process of a solve, imported packages and instance included: median and largest over the "
-        "solves that lived to tell, on the cases that each method has. Look at differences: processes share what they start with."
-    )
-    return [_drawn(summary, panels, "Memory", [text])] if panels else []
+def _only_drawn(summary: Summary, drawn: bool) -> list[Section]:
+    """What has a figure and no table; nothing of traces where the suite keeps none."""
+    found = {name: figures.panels_of(summary, name) for name in _BY_FIGURE if drawn}
+    return [_drawn(summary, panels, name.capitalize(), [_BY_FIGURE[name]]) for name, panels in found.items() if panels]
 
 
 def _loss(summary: Summary, drawn: bool) -> list[Section]:

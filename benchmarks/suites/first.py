@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from fairalloc.benchmarks.suites.papers import published
+from fairalloc.benchmarks.suites import papers
 from fairalloc.benchmarks.suites.real import SAMPLES
 from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.models import Instance
@@ -63,7 +63,7 @@ SUITE = Suite(
     id="first",
     title="examples of the papers, games, generated instances of every family, and real workloads",
     cases=(
-        *(replace(case, name=f"papers/{case.name}") for case in published() if case.name in EXAMPLES),
+        *(replace(case, name=f"papers/{case.name}") for case in papers.SUITE.cases if case.name in EXAMPLES),
         *_at_decades(),
         *_generated(),
         *(SuiteCase(f"real/{name}/{m}", m, SAMPLES[name]) for name, m in (("google2011", "drfh"), ("bitbrains", "nb"))),

@@ -8,11 +8,6 @@ from fairalloc.models.examples.example import Example
 from fairalloc.models.examples.published import EXAMPLES
 
 
-def published() -> Iterator[SuiteCase]:
-    """The cases, with their answers."""
-    return cases_of(EXAMPLES)
-
-
 def cases_of(examples: Iterable[Example]) -> Iterator[SuiteCase]:
     """The cases of these examples, with their answers."""
     for example in examples:
@@ -23,4 +18,4 @@ def cases_of(examples: Iterable[Example]) -> Iterator[SuiteCase]:
             yield SuiteCase(f"{example.name}/{mechanism}/{k}", mechanism, build, parameters, answer)
 
 
-SUITE = Suite("papers", "every example of the papers, with its exact answer", tuple(published()))
+SUITE = Suite("papers", "every example of the papers, with its exact answer", tuple(cases_of(EXAMPLES)))

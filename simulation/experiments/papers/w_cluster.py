@@ -97,11 +97,8 @@ def _saturated(measured: Measured) -> list[Check]:
     return [measured.check(BEST, r, low=SATURATED, most=min(1.0, measured.mean(BEST, f"offered {r}")))]
 
 
-# ---- Fig. 7 ----------------------------------------------------------------------------------------------------------------
-
-
 def _times(one: TrialResult, slots: TrialResult) -> TrialResult:
-    """By size of jobs, of those completed both under the scheduler and under Slots."""
+    """Fig. 7: by size of jobs, of those completed both under the scheduler and under Slots."""
     (number, tasks, runs, mine), (other, _, _, theirs) = (np.array(each.curves["times"]) for each in (one, slots))
     both, here, there = np.intersect1d(number, other, return_indices=True)
     tasks, runs, mine, theirs = tasks[here].astype(np.int64), runs[here], mine[here], theirs[there]
@@ -121,11 +118,8 @@ def _times(one: TrialResult, slots: TrialResult) -> TrialResult:
     return TrialResult(numbers, columns, behind, limits)
 
 
-# ---- Figs. 8 and 9 ---------------------------------------------------------------------------------------------------------
-
-
 def _ratios(one: TrialResult, slots: TrialResult) -> TrialResult:
-    """Completion ratios of users under the scheduler and under Slots."""
+    """Fig. 8: completion ratios of users under the scheduler and under Slots."""
     _, tasks, mine, possible = np.array(one.curves["users"])
     theirs = np.array(slots.curves["users"][2])
     short = theirs < possible - SLACK
@@ -144,7 +138,7 @@ def _ratios(one: TrialResult, slots: TrialResult) -> TrialResult:
 
 
 def _cloud(one: TrialResult) -> TrialResult:
-    """Completion ratios of users under the scheduler and in dedicated clouds."""
+    """Fig. 9: completion ratios of users under the scheduler and in dedicated clouds."""
     _, tasks, shared, possible = np.array(one.curves["users"])
     alone = np.array(one.curves["alone"][1])
     fewer = shared < alone - SLACK
