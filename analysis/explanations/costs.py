@@ -119,9 +119,13 @@ class Costs:
         return result
 
 
-def scaled(instance: Instance, prices: Floats, tasks: Floats, worth: Floats) -> float:
-    """The factor of prices (K R,) with which users below their limits pay what they add, (N,) `worth` a task."""
-    free = tasks < instance.max_tasks * (1.0 - AT_LIMIT)
+def at_limit(instance: Instance, tasks: Floats, residual: float) -> NDArray[np.bool_]:
+    """(N,) users who run all their tasks, up to what a proof leaves open."""
+    return np.asarray(tasks >= instance.max_tasks * (1.0 - max(AT_LIMIT, residual)))
+
+
+def scaled(instance: Instance, prices: Floats, tasks: Floats, worth: Floats, free: NDArray[np.bool_]) -> float:
+    """The factor of prices (K R,) with which `free` users, below their limits, pay what they add, (N,) `worth` a task."""
     paid = float((cheapest(instance, prices) * tasks)[free].sum())
     return float((worth * tasks)[free].sum()) / paid if paid > 0 else 1.0
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fairalloc.analysis.explanations.costs import FULL, Costs
+from fairalloc.analysis.explanations.costs import FULL, Costs, at_limit
 from fairalloc.analysis.explanations.explanation import Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import REFUSED, proved_by, refused
 from fairalloc.formulations.h_drf import HierarchicalDrf
@@ -63,9 +63,10 @@ def _of_users(subject: Subject, left: float) -> Iterator[Sentence]:
     """`left` is the part of a full capacity that may be left; NotApplicable where a user could run more."""
     domain, tasks, x = subject.domain, subject.allocation.tasks, np.maximum(subject.allocation.x, 0.0)
     costs, full = Costs(domain, x.tolist(), False), domain.arcs.load @ x >= 1.0 - left
+    limited = at_limit(domain, tasks, left)
     for n in subject.users:
         runs, facts = f"{domain.users[n]} runs {tasks_of(float(tasks[n]))}", {"user": domain.users[n], "tasks": float(tasks[n])}
-        if tasks[n] >= domain.max_tasks[n] * (1.0 - FULL):
+        if limited[n]:
             yield Sentence(f"{runs}, all that it asked for.", "user", "instance", facts)
             continue
         rows = sorted({row for a in costs.arcs_of(n) for row in costs.load(a) if full[row]})

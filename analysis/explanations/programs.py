@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.analysis.certificates.dual_solutions import ProgramCertificate
-from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, cleaned, costs_in_floats, scaled
+from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, at_limit, costs_in_floats, scaled
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, by_weight, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
+from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, costs_of, proved_by, refused
 from fairalloc.formulations.alpha_family import LargestSum
 from fairalloc.formulations.common.duality_gap import first_order_gain, reference_prices
 from fairalloc.formulations.common.tasks import cheapest
@@ -57,13 +58,9 @@ def explain_program(subject: Subject) -> tuple[str, list[Sentence]]:
 
 def _certified(subject: Subject, made: ProgramCertificate) -> DualSolution:
     """The certificate's prices with the allocation's own tasks: other answers of the program have the same value."""
-    own, domain, proof = subject.allocation.x_exact, subject.domain, made.proof
-    exact = own is not None or not isinstance(subject.item, MaxMin)
-    x: Sequence[Number] = (made.x if own is None else own) if exact else cleaned(domain, subject.allocation.x)
-    costs = Costs(domain, x, exact)
-    near = (1.0 - AT_LIMIT) * domain.max_tasks
-    limited = frozenset(n for n, limit in enumerate(near) if float(costs.tasks(n)) >= limit)
-    prices = proof.prices if exact else [float(p) for p in proof.prices]
+    domain, proof, costs = subject.domain, made.proof, costs_of(subject, made.x)
+    limited = _those(at_limit(domain, np.array([costs.tasks(n) for n in range(domain.N)], dtype=float), 0.0))
+    prices = proof.prices if costs.exact else [float(p) for p in proof.prices]
     return DualSolution(costs, prices, proof.worth, limited, proof.value, "certificate", certified(made))
 
 
@@ -77,19 +74,22 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
         prices = np.maximum(allocation.prices.ravel(), 0.0)
     elif not isinstance(item, Uniform):
         raise refused(subject, reason or "it has no prices that prove it; solve again by a method that gives prices")
-    q = cheapest(domain, prices)
+    q, limited = cheapest(domain, prices), at_limit(domain, allocation.tasks, residual)
     if isinstance(item, MaxMin):
         y = float((q / item.rate(domain)).sum())
         scale = 1.0 / y if y > 0 else 1.0
     else:
-        scale = scaled(domain, prices, allocation.tasks, domain.weights)
+        scale = scaled(domain, prices, allocation.tasks, domain.weights, ~limited)
     prices = prices * scale  # users are worth 1 together, or who is below its limit pays what it adds
     worth = q * scale if isinstance(item, MaxMin) else domain.weights
     value = next(iter(item.values(allocation).values()))
-    limited = frozenset(np.flatnonzero(allocation.tasks >= (1.0 - AT_LIMIT) * domain.max_tasks).tolist())
     text = proved_by(f"the prices of {allocation.method or 'the allocation'}", residual)
     costs = costs_in_floats(domain, allocation.x, residual)
-    return DualSolution(costs, prices.tolist(), worth.tolist(), limited, value, "prices", text)
+    return DualSolution(costs, prices.tolist(), worth.tolist(), _those(limited), value, "prices", text)
+
+
+def _those(users: NDArray[np.bool_]) -> frozenset[int]:
+    return frozenset(np.flatnonzero(users).tolist())
 
 
 def _value(subject: Subject) -> str:
@@ -161,15 +161,15 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
         raise refused(subject, f"no known prices prove it: they leave a gain of {residual:.2g} open")
     costs = costs_in_floats(subject.domain, subject.allocation.x, residual)
     priced = costs.priced(prices)
-    below = np.flatnonzero(subject.allocation.tasks < subject.instance.max_tasks * (1.0 - max(AT_LIMIT, residual))).tolist()
-    if below and not priced:
-        raise refused(subject, f"user {subject.instance.users[below[0]]!r} could run more: nothing with a price is full")
+    limited = at_limit(subject.instance, subject.allocation.tasks, residual)
+    if not limited.all() and not priced:
+        raise refused(subject, f"user {subject.instance.users[limited.argmin()]!r} could run more: nothing with a price is full")
     text = "Nothing is sold out: limits alone hold users back, and everything is free."
     if priced:
         text = f"Sold out, with the prices of the whole capacity: {joined(map(str, priced))}. Everything else is free."
     sentences = [Sentence(text, "prices", "prices", {"prices": [p.facts for p in priced]})]
     for n in subject.users:
-        sentences += _of_buyer(subject, prices, float((marginal * subject.allocation.tasks)[n]), costs, n)
+        sentences += _of_buyer(subject, prices, float((marginal * subject.allocation.tasks)[n]), costs, n, bool(limited[n]))
     return proved_by("prices", residual), sentences
 
 
@@ -184,14 +184,13 @@ def _best_prices(subject: Subject, marginal: Floats) -> tuple[list[float], float
     if not known:
         raise refused(subject, "it has no prices that prove it; solve again by a method that gives prices")
     best = int(np.argmin(gains))
-    p = known[best].ravel()
-    return (p * scaled(instance, p, allocation.tasks, marginal)).tolist(), gains[best]
+    p, free = known[best].ravel(), ~at_limit(instance, allocation.tasks, gains[best])
+    return (p * scaled(instance, p, allocation.tasks, marginal, free)).tolist(), gains[best]
 
 
-def _of_buyer(subject: Subject, prices: list[float], budget: float, costs: Costs, n: int) -> list[Sentence]:
+def _of_buyer(subject: Subject, prices: list[float], budget: float, costs: Costs, n: int, limited: bool) -> list[Sentence]:
     instance, tasks = subject.instance, float(costs.tasks(n))
     least = float(min(costs.cost(a, prices) for a in costs.arcs_of(n)))
-    limited = tasks >= float(instance.max_tasks[n]) * (1.0 - AT_LIMIT)
     facts = {"user": instance.users[n], "tasks": tasks, "budget": budget, "cheapest": least, "limited": limited}
     user = f"{instance.users[n]} has the budget {said(budget)}"
     if limited and least * tasks <= budget * (1.0 + SAME):

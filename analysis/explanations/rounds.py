@@ -24,7 +24,7 @@ from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, Leximin
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.models.errors import NotApplicable
-from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.numbers import Floats
 
 C = TypeVar("C", bound=Certificate)
@@ -82,6 +82,13 @@ def certificate_of(subject: Subject, kind: type[C], always: bool = False) -> tup
     return None, made.reason if isinstance(made, NotCertified) else ""
 
 
+def costs_of(subject: Subject, x: Rationals) -> Costs:
+    """The costs at certified tasks x (A,), or at the allocation's own where these are others of the same value."""
+    own = subject.allocation.x
+    same = np.allclose(own, np.array(x, dtype=float), rtol=PROVED, atol=PROVED * float(own.max(initial=0.0)))
+    return Costs(subject.domain, x, True) if same else Costs(subject.domain, cleaned(subject.domain, own), False)
+
+
 def certified(made: Certificate) -> str:
     """The sentence on what proves the statements."""
     return f"Proved by a certificate in rationals ({made.claim})."
@@ -117,27 +124,25 @@ def _known(subject: Subject) -> Rounds:
 
 def _certified(subject: Subject, item: Leximin, made: LeximinCertificate) -> Rounds:
     """The certificate's rounds, and the allocation's own split: what has a price is full in every split of the same tasks."""
-    limits, domain, x = exact_arcs(subject.domain).limits, subject.domain, subject.allocation.x
-    found = Costs(domain, made.x, True)
-    same = np.allclose(x, np.array(made.x, dtype=float), rtol=PROVED, atol=PROVED * float(x.max(initial=0.0)))
-    costs = found if same else Costs(domain, cleaned(domain, x), False)
+    limits, domain = exact_arcs(subject.domain).limits, subject.domain
+    found, costs = Costs(domain, made.x, True), costs_of(subject, made.x)
     layers = []
     for part in made.rounds:
         full = tuple(n for n in part.users if limits[n] is not None and found.tasks(n) == limits[n])
-        level, prices = (part.level, part.prices) if same else (float(part.level), [float(p) for p in part.prices])
+        level, prices = (part.level, part.prices) if costs.exact else (float(part.level), [float(p) for p in part.prices])
         layers.append(Layer(level, part.users, full, prices))
     rate: Sequence[Number] = item.exact_rate(domain)
-    rate = rate if same else tuple(float(r) for r in rate)
+    rate = rate if costs.exact else tuple(float(r) for r in rate)
     return Rounds(layers, costs, rate, by_weight(item, domain), "certificate", certified(made))
 
 
 def _in_floats(subject: Subject, item: Leximin, layers: Floats, residual: float) -> Rounds:
-    """Who runs all its tasks stops at its own level, everybody else in the round whose prices leave it the least excess."""
+    """Who runs all its tasks, up to what prices leave open, stops at its own level, all others where least excess is left."""
     domain = subject.domain
     rate, x = item.rate(domain), feasible(domain, subject.allocation.x)
     v = rate * (domain.arcs.owner @ x)
-    limited = v >= rate * domain.max_tasks * (1.0 - AT_LIMIT)
-    left = np.array([excess(domain, rate, v, layer[None]) for layer in layers])
+    left, room = np.array([excess(domain, rate, v, layer[None]) for layer in layers]), rate * domain.max_tasks - v
+    limited = (v >= rate * domain.max_tasks * (1.0 - AT_LIMIT)) | (left.min(axis=0) >= room)
     stop = np.where(limited, -1, left.argmin(axis=0))
     groups = [(float(np.median(v[stop == t])), np.flatnonzero(stop == t), layers[t]) for t in set(stop.tolist()) - {-1}]
     groups += [(float(v[n]), np.array([n]), np.zeros_like(layers[0])) for n in np.flatnonzero(limited)]

@@ -23,13 +23,12 @@ import numpy as np
 
 from fairalloc.analysis.certificates.game_certificate import LevelsCertificate
 from fairalloc.analysis.certificates.pool import JustifiedCertificate
-from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, SAME, cleaned
+from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, SAME, at_limit, cleaned
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import definition_gap, level_gap
-from fairalloc.formulations.lexicographic.rule import AT_LIMIT
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.ps_dsf import unit
@@ -37,12 +36,15 @@ from fairalloc.solvers.exact.ps_dsf import unit
 
 @dataclass(frozen=True)
 class Levels:
-    """What is known: x (A,) tasks, 0 where only rounding leaves some, z (A,) shares, kappa (K R,) 1 / level where it is full."""
+    """What is known: x (A,) tasks, 0 where only rounding leaves some, z (A,) shares, kappa (K R,) 1 / level where it is full,
+    and (N,) who runs all its tasks.
+    """
 
     game: Game
     x: Sequence[Number]
     z: Sequence[Number]
     kappa: Sequence[Number]
+    limited: Sequence[bool]
     source: str
     proof: str
 
@@ -60,7 +62,8 @@ def _known(subject: Subject) -> Levels:
     if made is not None:
         arcs = exact_arcs(game.instance)
         z = [made.tasks[n] / one for n, one in zip(arcs.user, unit(game.instance, arcs), strict=True)]
-        return Levels(game, made.x, z, made.kappa, "certificate", certified(made))
+        limited = [u == limit for u, limit in zip(made.tasks, arcs.limits, strict=True)]
+        return Levels(game, made.x, z, made.kappa, limited, "certificate", certified(made))
     residual = item.residual(subject.allocation)
     if not residual <= REFUSED:
         raise refused(subject, reason or f"it is off by {residual:.2g} at some server")
@@ -77,12 +80,12 @@ def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
     if game.finite.any():
         kappa = np.where(game.finite[:, None], _prices(game, x, subject.allocation.prices), kappa)
         kappa = np.where(game.parts(kappa) > FULL, kappa, 0.0)
-    below = (game.tasks(x) < game.instance.max_tasks * (1.0 - AT_LIMIT))[game.user]
-    for a in np.flatnonzero(below & ~(game.w * kappa[game.server]).any(axis=1))[:1]:
+    limited = at_limit(game.instance, game.tasks(x), residual)
+    for a in np.flatnonzero(~limited[game.user] & ~(game.w * kappa[game.server]).any(axis=1))[:1]:
         user, server = game.instance.users[game.user[a]], game.instance.servers[game.server[a]]
         raise refused(subject, f"user {user!r} could run more: nothing that its tasks need on {server!r} is full")
     proof = proved_by("the levels of every server", residual)
-    return Levels(game, x.tolist(), z.tolist(), kappa.ravel().tolist(), "levels", proof)
+    return Levels(game, x.tolist(), z.tolist(), kappa.ravel().tolist(), limited.tolist(), "levels", proof)
 
 
 def _prices(game: Game, x: Floats, hint: Floats | None) -> Floats:
@@ -100,9 +103,8 @@ def _of_user(known: Levels, n: int) -> list[Sentence]:
     game, domain = known.game, known.game.instance
     here = np.flatnonzero(game.user == n).tolist()
     tasks, user = sum(known.x[a] for a in here), domain.users[n]
-    limited = float(tasks) >= float(domain.max_tasks[n]) * (1.0 - AT_LIMIT)
-    facts = {"user": user, "tasks": tasks, "limited": limited}
-    if limited:
+    facts = {"user": user, "tasks": tasks, "limited": known.limited[n]}
+    if known.limited[n]:
         return all_its_tasks(f"{user} runs {tasks_of(tasks)}", facts, known.source)
     text = f"{user} runs {tasks_of(tasks)}. What each of its servers sees:"
     order = sorted(here, key=lambda a: (-float(known.x[a]) / float(game.gamma[a]), float(known.z[a])))

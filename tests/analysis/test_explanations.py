@@ -1036,3 +1036,22 @@ def test_a_part_of_a_price_is_not_rounded_to_all_or_nothing():
     pool = Instance([[1, "1/1000"], ["1/1000", 1]], [[1, 1]])
     text = fa.explain(solve(pool, "alpha-pf-vds", alpha=2)).sentences[1].text
     assert "r1 (more than 99% of its price) and r2 (less than 1% of its price)" in text
+
+
+@pytest.mark.parametrize("item", ["nb", "lmmf", "utilitarian", "alpha-pf-vds"])
+def test_who_misses_a_part_of_its_limit_that_is_left_open_runs_all_its_tasks(item):
+    """u1 had met the budget 1 with a cost of 2/3, and users of lmmf had stopped at the median of their shares, nothing full."""
+    known = solve(Instance([[1, 0], [0, 1], [0, 1]], [[3, 60]], max_tasks=[None, 1, 2]), item)
+    short = replace(known, x=np.array([3.0, 1.0, 2.0]) * (1 - 1e-4), x_exact=None)
+    of = {one.facts["user"]: one.facts for one in fa.explain(short).sentences if one.kind == "user"}
+    assert [of[user]["limited"] for user in ("u1", "u2", "u3")] == [False, True, True]
+    if item == "nb":
+        assert of["u1"]["cheapest"] * of["u1"]["tasks"] == pytest.approx(1, rel=1e-3)
+
+
+def test_of_several_answers_the_one_that_was_given_is_explained():
+    """It had been said that u1 runs 10 tasks and u2 none, as in the exact optimum that proves the value."""
+    both = Allocation(Instance([[1], [1]], [[10]]), [4.0, 6.0], mechanism="utilitarian")
+    told = fa.explain(both)
+    assert [one.facts["tasks"] for one in told.sentences if one.kind in ("user", "server")] == [4, 4, 6, 6]
+    assert told.sentences[0].source == "certificate"
