@@ -36,7 +36,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, told_apart
 from fairalloc.solvers import solve
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
@@ -80,8 +80,8 @@ class Neighbours:
         self.tasks = np.where(own > 0, own, alone)  # of who runs none what it could run
         far = np.abs(here.shown_tasks - own)
         for n in np.flatnonzero(~(far <= FOLLOWED * np.maximum(here.shown_tasks, own)))[:1]:
-            user = self.instance.users[n]
-            raise NotApplicable(f"solved again, {item.id!r} gives user {user!r} {here.tasks[n]:g} tasks instead of {own[n]:g}")
+            user, (again, before) = self.instance.users[n], told_apart(here.tasks[n], own[n])
+            raise NotApplicable(f"solved again, {item.id!r} gives user {user!r} {again} tasks instead of {before}")
 
     def at(self, j: int, part: Any) -> Allocation:
         """The answer where the j-th capacity is larger by a part."""

@@ -33,7 +33,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, told_apart
 from fairalloc.models.tables import Grid
 from fairalloc.solvers.options import Judging
 
@@ -177,11 +177,13 @@ def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
     if found.residuals["spending"] > found.residuals["choice"]:
         n = int(np.argmax(found.overspent))
         facts = {"pays": float(found.spending[n]), "due": float(found.due[n])}
-        sentence = f"pays {facts['pays']:g} where {facts['due']:g} is due"
+        pays, due = told_apart(*facts.values())
+        sentence = f"pays {pays} where {due} is due"
     else:
         n = int(np.argmin(found.allocation.tasks / found.demand))
         facts = {"tasks": found.allocation.tasks[n], "demand": found.demand[n]}
-        sentence = f"runs {facts['tasks']:g} tasks and could buy {facts['demand']:g}"
+        runs, demand = told_apart(*facts.values())
+        sentence = f"runs {runs} tasks and could buy {demand}"
     user = allocation.instance.users[n]
     witness = {"prices": found.prices, "user": user, **facts}
     return Verdict("market", False, found.residual, f"no equilibrium: user {user!r} {sentence}", method, witness)

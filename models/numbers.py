@@ -169,6 +169,20 @@ def exact_text(value: Fraction) -> str:
     return "/".join(str(Decimal(part)) for part in parts[: 1 if parts[1] == 1 else 2])
 
 
+def told_apart(one: Any, other: Any) -> tuple[str, str]:
+    """Two numbers for one sentence: with six digits, or as many as show that they differ; as rationals where floats do not.
+
+    >>> told_apart(Fraction(10), 10.00002), told_apart(1 + Fraction(1, 10**20), Fraction(1))
+    (('10', '10.00002'), ('100000000000000000001/100000000000000000000', '1'))
+    """
+    for digits in range(6, 18):
+        texts = f"{float(one):.{digits}g}", f"{float(other):.{digits}g}"
+        if texts[0] != texts[1]:
+            return texts
+    exact = one != other and Fraction in (type(one), type(other))
+    return (exact_text(Fraction(one)), exact_text(Fraction(other))) if exact else (f"{float(one):.6g}",) * 2
+
+
 def literal(value: Fraction) -> int | float | str:
     """An int, or a float that prints as exactly this value, or a string "p/q"."""
     if value.denominator == 1:

@@ -37,7 +37,7 @@ from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import callers
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, worst
+from fairalloc.models.numbers import Floats, told_apart, worst
 from fairalloc.solvers.backends.cvxpy import solved
 from fairalloc.solvers.exact.exact import without_floors
 from fairalloc.solvers.judge import UserError, proved, user_error
@@ -135,8 +135,8 @@ def _by_tasks(allocation: Allocation, answer: Allocation, error: float, most: fl
     far = np.abs(allocation.tasks / answer.tasks - 1.0)
     n = int(np.argmax(far))
     if far[n] - error > most:
-        user = allocation.instance.users[n]
-        return float(far[n]), f"user {user!r} runs {allocation.tasks[n]:g} tasks, but {answer.tasks[n]:g} are right"
+        user, (own, right) = allocation.instance.users[n], told_apart(allocation.tasks[n], answer.tasks[n])
+        return float(far[n]), f"user {user!r} runs {own} tasks, but {right} are right"
     return None if far[n] + error <= most else (None, "not decided: the right tasks of each user are not known well enough")
 
 

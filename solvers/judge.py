@@ -36,7 +36,7 @@ from fairalloc.models.errors import FairallocError, shown
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, linear_program, worst
+from fairalloc.models.numbers import Floats, linear_program, told_apart, worst
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.solvers.exact.exact import Exact, in_rationals, solve_exactly, without_floors
 from fairalloc.solvers.lexicographic.rounds import solve_nested_rounds, solve_rounds
@@ -204,7 +204,8 @@ def user_error(
         return UserError(np.inf)
     far = _apart(_exact_tasks(allocation), right.tasks)
     n = int(np.argmax(far))
-    what = f"user {allocation.instance.users[n]!r} runs {allocation.tasks[n]:g} tasks, but {float(right.tasks[n]):g} are right"
+    own, known = told_apart(allocation.tasks[n], float(right.tasks[n]))
+    what = f"user {allocation.instance.users[n]!r} runs {own} tasks, but {known} are right"
     return UserError(far[n] + right.error, what)
 
 

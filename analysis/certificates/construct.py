@@ -41,7 +41,7 @@ from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactR
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance, as_instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, told_apart
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.exact import in_rationals, solve_exactly, without_floors
 from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
@@ -219,9 +219,8 @@ def _near_tasks(certificate: Certificate, given: Allocation, tolerance: float, w
     far = np.abs(given.tasks - tasks) / np.maximum(np.maximum(tasks, given.tasks), alone)
     n = int(np.argmax(far))
     if not far[n] <= tolerance:
-        user = given.instance.users[n]
-        right = f"{tasks[n]:g} in the exact answer{which}, {far[n]:.3g} away, relative"
-        raise Refuted(f"user {user!r} runs {given.tasks[n]:g} tasks, but {right}")
+        user, (own, right) = given.instance.users[n], told_apart(given.tasks[n], tasks[n])
+        raise Refuted(f"user {user!r} runs {own} tasks, but {right} in the exact answer{which}, {far[n]:.3g} away, relative")
     return replace(certificate, about=f"the tasks of the allocation differ by at most {far[n]:.1e}, relative")
 
 
@@ -230,7 +229,8 @@ def _near_value(made: Certificate, given: Mapping[str, float], right: Mapping[st
     ((name, value),), (best,) = given.items(), right.values()
     far = abs(value - best) / (best or 1.0)
     if not far <= tolerance:
-        raise Refuted(f"the {name} of the allocation is {value:g}, but {best:g} at the optimum")
+        own, most = told_apart(value, best)
+        raise Refuted(f"the {name} of the allocation is {own}, but {most} at the optimum")
     return replace(made, about=f"the {name} of the allocation differs by {far:.1e}, relative")
 
 

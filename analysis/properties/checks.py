@@ -24,7 +24,7 @@ from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, n
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import worst
+from fairalloc.models.numbers import told_apart, worst
 from fairalloc.models.registry import Registry
 from fairalloc.solvers.gap_of_given import distance
 from fairalloc.solvers.method import Limits, now
@@ -159,8 +159,8 @@ def _broken(rule: str, h: Holdings, k: int, r: int = 0) -> tuple[dict[str, objec
     """The witness and the sentence of a user's limit or floor, of a negative number on an arc, or of a capacity."""
     users, servers = h.instance.users, h.instance.servers
     if rule in ("limit", "floor"):
-        bound = f"has {float(h.limits[k]):g}" if rule == "limit" else f"has the floor {float(h.floors[k]):g}"
-        sentence = f"user {users[k]!r} runs {float(h.tasks[k]):g} tasks and {bound}"
+        tasks, bound = told_apart(h.tasks[k], (h.limits if rule == "limit" else h.floors)[k])
+        sentence = f"user {users[k]!r} runs {tasks} tasks and has {'the floor ' * (rule == 'floor')}{bound}"
         return {"user": users[k], "tasks": h.tasks[k]}, sentence
     if rule == "sign":
         user, server = users[h.instance.arcs.user[k]], servers[h.instance.arcs.server[k]]
@@ -168,7 +168,8 @@ def _broken(rule: str, h: Holdings, k: int, r: int = 0) -> tuple[dict[str, objec
         return witness, f"user {user!r} has {float(h.x[k]):g} tasks on server {server!r}"
     resource, used, capacity = h.instance.resources[r], h.used[k, r], h.pools[k, r]
     witness = {"server": servers[k], "resource": resource, "used": used, "capacity": capacity}
-    return witness, f"server {servers[k]!r} gives {float(used):g} of {resource!r} and has {float(capacity):g}"
+    given, has = told_apart(used, capacity)
+    return witness, f"server {servers[k]!r} gives {given} of {resource!r} and has {has}"
 
 
 def _non_wastefulness(h: Holdings, tolerance: float) -> Verdict:
@@ -205,8 +206,8 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     n = int(np.argmax(gain))
     if not gain[n] > tolerance:
         return Verdict("", True, float(gain[n]), "Pareto optimal", DECIDED_BY[h.exact])
-    user, before, after = instance.users[n], float(h.tasks[n]), float(keep[n] + gain[n] * unit[n])
-    sentence = f"not Pareto optimal: user {user!r} could run {after:g} tasks instead of {before:g} while nobody runs fewer"
+    user, (before, after) = instance.users[n], told_apart(h.tasks[n], keep[n] + gain[n] * unit[n])
+    sentence = f"not Pareto optimal: user {user!r} could run {after} tasks instead of {before} while nobody runs fewer"
     better = {"user": user, "x": tuple((answer.z[: len(arcs)] * unit[arcs.user]).tolist())}
     method = f"{DECIDED_BY[h.exact]}; the better allocation is the witness"
     return Verdict("", False, float(gain[n]), sentence, method, better)

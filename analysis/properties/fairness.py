@@ -48,6 +48,7 @@ from fairalloc.analysis.linear import DECIDED_BY, maximum
 from fairalloc.analysis.verdict import Verdict, by_margin, undecided
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import told_apart
 from fairalloc.solvers import solve
 
 SOLVED, NODES, ROUNDING = 1e-6, 400, 1e-9
@@ -66,9 +67,10 @@ def _compared(h: Holdings, tolerance: float, worth: Any, better: Any, others: li
     source = what if m is None else f"{what} of user {users[m]!r}{scaled * bool(h.weights[n] != h.weights[m])}"
     witness = {"user": users[n], "tasks": worth[n], "better": better[n], **({} if m is None else {"other": users[m]})}
     held = f"no user would run more tasks {what}{'' if m is None else f' of another user{scaled}'}"
-    own = f"{float(worth[n]):.6g} tasks"  # its own may be worth more than it runs: bundles, variants that are not its best ones
-    now = f"runs {own}" if abs(worth[n] - h.tasks[n]) <= tolerance * h.alone[n] else f"could run {own} with its own"
-    broken = f"user {users[n]!r} {now}, and {float(better[n]):.6g} {source}"
+    own, more = told_apart(worth[n], better[n])
+    now = f"runs {own} tasks"  # its own may be worth more than it runs: bundles, variants that are not its best ones
+    now = now if abs(worth[n] - h.tasks[n]) <= tolerance * h.alone[n] else f"could run {own} tasks with its own"
+    broken = f"user {users[n]!r} {now}, and {more} {source}"
     return by_margin(gap[n], tolerance, held, broken, method, witness)
 
 
@@ -354,9 +356,10 @@ def global_bottleneck_fairness(h: Holdings, tolerance: float) -> Verdict:
     gaps = abs(h.gains(h.tasks, Holdings(best, h.exact).tasks))
     n = int(np.argmax(gaps))
     method = f"comparison with the {'exact ' if h.exact else ''}answer of drfh"
-    user, tasks, fair = instance.users[n], h.tasks[n], float(best.tasks[n])
+    user, tasks, fair = instance.users[n], h.tasks[n], Holdings(best, h.exact).tasks[n]
+    told = told_apart(tasks, fair)
     held = "max-min fair on the global dominant resource"
-    broken = f"not max-min fair: user {user!r} runs {float(tasks):.6g} tasks, and {fair:.6g} by drfh"
+    broken = f"not max-min fair: user {user!r} runs {told[0]} tasks, and {told[1]} by drfh"
     return by_margin(gaps[n], tolerance, held, broken, method, {"user": user, "tasks": tasks, "fair": fair})
 
 

@@ -45,6 +45,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, Seed, Tolerance, checked
 from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import told_apart
 from fairalloc.models.transformations.own_time import own_time
 from fairalloc.solvers import METHODS, solve
 
@@ -145,9 +146,9 @@ def misreporting(
     margin, n = min((gain, n) for n, gain in each.items())
     users = instance.users
     method = f"this one misreport, in {'rationals' if exact else 'floating point'}"
-    before, after = _runs(instance, honest, exact, n), _runs(instance, reported, exact, n)
+    before, after = told_apart(_runs(instance, honest, exact, n), _runs(instance, reported, exact, n))
     held = f"user {users[n]!r} does not gain by this misreport"
-    broken = f"by misreporting, user {users[n]!r} runs {float(after):.6g} of its tasks instead of {float(before):.6g}"
+    broken = f"by misreporting, user {users[n]!r} runs {after} of its tasks instead of {before}"
     witness = {"misreport": misreport, "reported": false, "gains": {users[k]: gain for k, gain in each.items()}}
     return by_margin(margin, 0 if exact else tolerance, held, broken, method, witness, "strategyproofness")
 
@@ -186,8 +187,8 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
             losses.append((lost[m], facts | {"before": h.worth[m], "after": worth[m]}, exact))
     margin, witness, exact = max(losses, key=lambda loss: loss[0])
     method = f"the answers without each user, in {'rationals' if exact else 'floating point'}"
-    tasks = f"{float(witness['after']):.6g} tasks instead of {float(witness['before']):.6g}"
-    broken = f"user {witness['user']!r} runs {tasks} when user {witness['left']!r} leaves"
+    after, before = told_apart(witness["after"], witness["before"])
+    broken = f"user {witness['user']!r} runs {after} tasks instead of {before} when user {witness['left']!r} leaves"
     return by_margin(margin, 0 if exact else tolerance, "nobody loses when another leaves", broken, method, witness, name)
 
 

@@ -11,7 +11,7 @@ from profiles import drawn
 from strategies import allocations, instances
 from tolerances import RESIDUAL, ROUNDING
 
-from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, check, check_mechanism
+from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, certify, check, check_mechanism
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
@@ -396,3 +396,29 @@ def test_weights_and_capacities_far_apart_leave_prices_to_judge_by(tasks, holds)
     verdict = check(Allocation(apart, tasks), "utilitarian")
     assert verdict.holds is holds
     assert verdict.margin < 1
+
+
+ONE = Instance([[1], [1]], [[10]], max_tasks=[None, 2], min_tasks=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "exact", "told"),
+    [
+        ("feasibility", [8.00002, 2], False, "server 's1' gives 10.00002 of 'r1' and has 10"),
+        ("feasibility", [0, 2.000003], False, "user 'u2' runs 2.000003 tasks and has 2"),
+        ("feasibility", [0, 0.999998], False, "user 'u2' runs 0.999998 tasks and has the floor 1"),
+        ("pareto", [7.99999999, 2], True, "user 'u1' could run 8 tasks instead of 7.99999999 while nobody runs fewer"),
+        ("sharing-incentive", [4.99999999, 2], True, "user 'u1' runs 4.99999999 tasks, and 5 with its part of every server"),
+        ("market", [8, 1.999996], None, "user 'u2' runs 1.999996 tasks and could buy 2"),
+    ],
+)
+def test_numbers_of_one_sentence_are_told_apart(name, x, exact, told):
+    """With six digits a server gave 10 and had 10."""
+    verdict = check(Allocation(ONE.replace(min_tasks=None) if name == "market" else ONE, x), name, exact=exact)
+    assert verdict.holds is False
+    assert told in verdict.sentence
+
+
+def test_tasks_that_are_not_certified_are_told_apart_from_the_right_ones():
+    why = certify(Allocation(ONE.replace(min_tasks=None), [7.999999, 2]), "drfh", tolerance=1e-9).reason
+    assert why.startswith("user 'u1' runs 7.999999 tasks, but 8 in the exact answer")
