@@ -25,7 +25,8 @@ formulations/game/residual.py. A user with t_n <= SATISFIED counts in `gain` as 
 its g_n is at most what it pays, its cheapest P_n, times the largest g_m / P_m of the others. On a server with alpha = infinity it
 is the gap of Theorem 1 (`bottleneck_gap`), which is rational. The certificate contains the q_n rounded down to STEP. So that a
 changed number cannot pass unnoticed, kappa must be doubles, each price must be a part of at least VISIBLE of what some user pays,
-and A and B must each be such a part of some user's marginal utility g_n.
+and A and B must each be such a part of some user's marginal utility g_n. With another alpha, A or B a certificate passes only
+where x and the prices prove the same bound for these, as where one user has a server; the claim then says them.
 """
 
 from collections.abc import Sequence
@@ -143,7 +144,7 @@ class ResidualCertificate(Certificate):
     def claim(self) -> str:
         own = zip(self.alpha, self.A, self.B, strict=False)  # nothing is said of them before they are verified
         servers = {(v, f" (A = {short(a)}, B = {short(b)})" * (a != 1 or b != 0)) for v, a, b in own}
-        alphas = sorted(f"{rounded(v):g}{rest}" if v else f"inf{rest}" for v, rest in servers)
+        alphas = sorted(f"{rounded(v):.15g}{rest}" if v else f"inf{rest}" for v, rest in servers)
         return f"an equilibrium for alpha = {', '.join(alphas)} up to a residual of {rounded(self.bound):.3g}"
 
     def _check(self, item: Mechanism, domain: Instance) -> None:
@@ -180,12 +181,14 @@ def residual_proof(
             here = [a for a, load in enumerate(arcs.load) if load[0][0] // instance.R == i]
             own = kappa[i * instance.R : (i + 1) * instance.R]
             server = ExactServer.of(arcs, instance, i, here, x, [tasks[arcs.user[a]] / units[a] for a in here])
-            if here and alpha[i] == 0:
+            if not here:
+                require(not any(own), "a server that nobody may use has a price")
+            elif alpha[i] == 0:
                 require(len({arcs.user[a] for a in here}) == len(here), "a server with alpha = infinity has a user with variants")
                 require(A[i] == 1 and B[i] == 0, "A and B are not 1 and 0 on a server with alpha = infinity")
                 require(not any(own), "a server with alpha = infinity has a price")
                 bounds[i] = server.bottleneck_gap()
-            elif here:
+            else:
                 bounds[i], found = server.finite_gap(alpha[i], A[i], B[i], own)
                 for a, q in zip(here, found, strict=True):
                     ratios[a] = q

@@ -239,6 +239,16 @@ def test_the_wider_family_is_certified():
     assert certified(game).claim.startswith(claim)  # of the same alpha there are other games
 
 
+def test_a_certificate_for_other_parameters_claims_these():
+    """One resource is fair for every alpha: 1.999999 had been told as 2. On the second server nobody may run."""
+    alone = Instance([[5], [5]], [[6], [2]], eligible=[[True, False], [True, False]], max_tasks=[2, None])
+    certificate = certify(solve(alone, "alpha-pf-vds", alpha=2))
+    other = replace(certificate, alpha=(Fraction("1.999999"), Fraction(2)))
+    assert other.verify(alone).sentence.startswith("certified: an equilibrium for alpha = 1.999999, 2 up to a residual of")
+    priced = replace(certificate, kappa=(certificate.kappa[0], Fraction(99)))
+    assert priced.verify(alone).sentence == "the certificate is wrong: a server that nobody may use has a price"
+
+
 def test_the_proved_bound_is_the_residual():
     """Away from an equilibrium both say the same, one in doubles and one in rationals."""
     game = planted_game(4, alpha=2.0)
