@@ -135,12 +135,14 @@ def _checked(asked: Property, allocation: Allocation, tolerance: float, exact: b
             return Verdict(name, False, np.inf, f"not feasible: {why}", method)
         return undecided(why, method, name)
     h = Holdings(allocation, exact)
-    if asked in FEASIBLE and (basic := PROPERTIES["feasibility"].verdict(h, tolerance)).holds is False:
-        return replace(basic, property=name, margin=np.inf)
     try:
-        return asked.verdict(h, tolerance)
+        found = asked.verdict(h, tolerance)
     except Unsolved as reason:
         return undecided(str(reason), DECIDED_BY[exact], name)
+    defined = found.holds is not None
+    if defined and asked in FEASIBLE and (basic := PROPERTIES["feasibility"].verdict(h, tolerance)).holds is False:
+        return replace(basic, property=name, margin=np.inf)
+    return found
 
 
 def _feasibility(h: Holdings, tolerance: float) -> Verdict:

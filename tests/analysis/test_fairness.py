@@ -264,6 +264,8 @@ def test_infeasible_allocations_have_no_fairness_by_bottlenecks():
     verdict = check(given(ONE, [3, 3]), "single-resource-fairness")
     assert (verdict.holds, verdict.margin) == (False, np.inf)
     assert verdict.property == "single-resource-fairness"
+    several = check(given(Instance([[1, 2]], [[4, 4], [4, 4]]), [5, 0]), "single-server-reduction")
+    assert (several.holds, several.sentence) == (None, "not decided: there are several servers")  # it had failed
 
 
 # ---- against unrelated routes ------------------------------------------------------------------------------------------
