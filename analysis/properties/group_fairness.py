@@ -46,14 +46,12 @@ def _alone(h: Holdings, groups: Groups, shares: Any, k: int) -> Any:
     arcs, own = h.instance.arcs, groups.members[[k]].toarray().ravel() > 0
     a = np.flatnonzero(own[arcs.user])
     user, part = arcs.user[a], h.array(groups.parts(h.instance.exact.weights))[k]
-    rows, sides = [], []
+    unit = np.minimum(h.gamma[a] * part, h.limits[user])  # of tasks: with those of the user HiGHS failed at demands of 1e-9
+    rows = []
     for i, r in np.argwhere(h.pools > 0):
-        rows.append((arcs.server[a] == i) * h.demand[a, r])
-        sides.append(h.pools[i, r] * (1 if r in h.own_time else part))
-    for n in np.flatnonzero(own & (h.limits < np.inf)):
-        rows.append(h.array((user == n).astype(int)))
-        sides.append(h.limits[n])
-    found = maximum(shares[k][user], np.array(rows), np.array(sides), h.exact)
+        rows.append((arcs.server[a] == i) * h.demand[a, r] * unit / (h.pools[i, r] * (1 if r in h.own_time else part)))
+    rows += [(user == n) * unit / h.limits[n] for n in np.flatnonzero(own & (h.limits < np.inf))]
+    found = maximum(shares[k][user] * unit, np.array(rows), h.array([1] * len(rows)), h.exact)
     if found is None:
         raise Unsolved(f"the best that group {groups.names[k]!r} can do alone was not found")
     return found.value

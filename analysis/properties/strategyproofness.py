@@ -187,8 +187,8 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
             losses.append((lost[m], facts | {"before": h.worth[m], "after": worth[m]}, exact))
     margin, witness, exact = max(losses, key=lambda loss: loss[0])
     method = f"the answers without each user, in {'rationals' if exact else 'floating point'}"
-    after, before = told_apart(witness["after"], witness["before"])
-    broken = f"user {witness['user']!r} runs {after} tasks instead of {before} when user {witness['left']!r} leaves"
+    runs, ran = told_apart(witness["after"], witness["before"])
+    broken = f"user {witness['user']!r} runs {runs} tasks instead of {ran} when user {witness['left']!r} leaves"
     return by_margin(margin, 0 if exact else tolerance, "nobody loses when another leaves", broken, method, witness, name)
 
 

@@ -241,6 +241,16 @@ def test_no_property_fails_where_there_are_groups():
     assert "'u1' runs 1.5 tasks, and 1 by drfh" in verdicts["global-bottleneck-fairness"].sentence
 
 
+@pytest.mark.parametrize("scale", [Q(1), Q(10**9), Q(1, 10**9)])
+@pytest.mark.parametrize("exact", [False, True])
+def test_what_a_group_can_do_alone_has_no_unit(scale, exact):
+    """Alone on half of the server it has the share 1/2, as here; with a capacity of 1e-9 the linear program was not solved."""
+    halves = Instance([[1], [1]], [[4]], groups={"one": ["u1"]})
+    scaled = halves.replace(demands=[[scale], [scale]], capacities=[[4 * scale]])
+    for x, margin in (([2, 2], 0), ([1, 3], 0.5)):
+        assert check(Allocation(scaled, x), "group-sharing-incentive", exact=exact).margin == pytest.approx(margin)
+
+
 def test_bottlenecks_of_instances():
     assert whole_bottlenecks(RACKS) == {1}
     assert whole_bottlenecks(POOL) == set()
