@@ -19,9 +19,9 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, NotApplicable, said, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, require, said, shown
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, floats
+from fairalloc.models.numbers import Floats, finite, floats
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.running.warm_start import start_on
 
@@ -149,6 +149,7 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
         return _by_names(name, instance, given), None
     try:
         x = floats(given, name)
+        require(x.ndim, name, given, "it must be a list")
     except InstanceError:
         rule = "tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"
         raise Unusable(f"{name} returned {shown(given)}, but it must return {rule}") from None
@@ -174,8 +175,9 @@ def _by_names(name: str, instance: Instance, given: Mapping[Any, Any]) -> Floats
             if len(here) != 1:
                 why = "is not eligible there" if not len(here) else f"has {len(here)} variants there, so arcs are needed"
                 raise Unusable(f"{name} returned tasks of {user!r} on {server!r}, but the user {why}")
-            if isinstance(tasks, bool) or not isinstance(tasks, int | float | np.number) or not np.isfinite(tasks):
+            try:
+                x[here[0]] = finite(tasks, name)
+            except InstanceError:
                 where = f"{user!r} on {server!r}"
-                raise Unusable(f"{name} returned {shown(tasks)} tasks of {where}, but tasks must be finite numbers")
-            x[here[0]] = tasks
+                raise Unusable(f"{name} returned {shown(tasks)} tasks of {where}, but tasks must be finite numbers") from None
     return x

@@ -1,6 +1,7 @@
 """Methods of one's own: functions, objects and classes, what they may return, and what becomes of those that fail."""
 
 import re
+from fractions import Fraction
 from functools import partial
 from itertools import count
 
@@ -59,8 +60,9 @@ class MineAtOnce(Mine):
         np.array([10.0, 0, 0, 10]),
         fa.Allocation(WANG, [10.0, 0, 0, 10]),
         {WANG.users[0]: {WANG.servers[0]: 10}, WANG.users[1]: {WANG.servers[1]: np.float64(10)}},
+        {WANG.users[0]: {WANG.servers[0]: Fraction(10)}, WANG.users[1]: {WANG.servers[1]: "20/2"}},
     ],
-    ids=["list", "tuple", "array", "allocation", "names"],
+    ids=["list", "tuple", "array", "allocation", "names", "rationals"],
 )
 def test_a_function_returns_tasks_in_several_ways(returned):
     seen = []
@@ -105,14 +107,14 @@ def test_prices_are_held_against_the_claim():
         ([[1.0, 2, 3, 4]], "odd returned an array of shape (1, 4), but the instance has 4 arcs"),
         ([1.0, np.nan, 3, 4], "odd returned nan for arc 1, but tasks must be finite numbers"),
         ([1.0, 2, 3, np.inf], "odd returned inf for arc 3, but tasks must be finite numbers"),
-        (None, "odd returned an array of shape (), but the instance has 4 arcs"),
+        (None, "odd returned None, but it must return tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"),
         ("x", "odd returned 'x', but it must return tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"),
         (1j, "odd returned 1j, but it must return tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"),
         (np.array(["2020"], "M8[Y]"), "odd returned array(['2020'], dtype='datetime64[Y]'), but it must return "),
         ({"nobody": {}}, "odd returned tasks of 'nobody', but the users are user1, user2"),
         ({"user1": 3}, "odd returned 3 for user 'user1', but it must be a mapping of servers to tasks"),
         ({"user1": {"nowhere": 3}}, "odd returned tasks on 'nowhere', but the servers are server1, server2"),
-        ({"user1": {"server1": "3"}}, "odd returned '3' tasks of 'user1' on 'server1', but tasks must be finite numbers"),
+        ({"user1": {"server1": "3/0"}}, "odd returned '3/0' tasks of 'user1' on 'server1', but tasks must be finite numbers"),
     ],
 )
 def test_what_cannot_be_read_is_an_error_with_its_sentence(returned, sentence):
