@@ -75,9 +75,14 @@ def _exact_weights(instance: Instance) -> list[Any]:
     return [weights[n] for n in instance.arcs.user.tolist()]
 
 
+def share_alone(instance: Instance) -> Floats:
+    """(N,) max_r d_nr / c_ir of each pair on its own server."""
+    return 1.0 / instance.arcs.gamma
+
+
 mechanism = PerServer(
     "drf-per-server",
-    share=lambda instance: 1.0 / instance.arcs.gamma,  # max_r d_nr / c_ir on the pair's own server
+    share=share_alone,
     exact_share=rationals.share_alone,
     domain=pairs,
     title="DRF on each server alone",

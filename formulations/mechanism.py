@@ -1,15 +1,18 @@
 """What a mechanism is: a definition that can be written as a model, and that an allocation can be checked against."""
 
+import inspect
+import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from copy import copy
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairalloc.formulations.common.convexity import read_off
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable, require
+from fairalloc.models.errors import FairallocError, NotApplicable, callers, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.registry import imported
@@ -27,6 +30,32 @@ def one_of(name: str, value: Any, words: Collection[str]) -> None:
 def written_here(*places: Any) -> bool:
     """Whether these classes and functions are all of this package."""
     return {str(getattr(place, "__module__", None)).partition(".")[0] for place in places} == {"fairalloc"}
+
+
+ASKED = {"configure", "domain", "home", "canonical", "kept", "settled", "unwritten", "model_prices", "write_cvxpy", "write_pyomo"}
+"""What is asked of a mechanism around a solve; where code of the caller's fails there, one sentence says so."""
+
+
+MODELS = {
+    "write_cvxpy": ("cvxpy", "Problem", "a cvxpy.Problem"),
+    "write_pyomo": ("pyomo.environ", "ConcreteModel", "a ConcreteModel"),
+}
+"""What writes a model: the module and the name of the model's class, and the words for it."""
+
+
+def _told(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of a mechanism; InstanceError where it fails, FairallocError where it should write a model and returns none."""
+
+    @wraps(function)
+    def call(self: "Mechanism", *given: Any, **named: Any) -> Any:
+        with callers(f"{name} of {self.id!r}"):
+            result = function(self, *given, **named)
+        module, kind, rule = MODELS.get(name, ("builtins", "object", ""))
+        if not isinstance(result, getattr(sys.modules.get(module), kind, ())):
+            raise FairallocError(f"{name} of {self.id!r} returned {type(result).__name__}, but it must return {rule}")
+        return result
+
+    return call
 
 
 class Mechanism:
@@ -86,6 +115,13 @@ class Mechanism:
     own_objective: str = ""
     functions: tuple[Callable[..., Any], ...] = ()
 
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        for name in ASKED & vars(cls).keys():
+            function = vars(cls)[name]
+            if inspect.isfunction(function) and not written_here(function):
+                setattr(cls, name, _told(name, function))
+
     def __repr__(self) -> str:
         given = "".join(f" {name}={value!r}" for name, value in self.parameters.items())
         return f"<mechanism {self.id}{given}>"
@@ -134,7 +170,7 @@ class Mechanism:
         if None not in (self.linear, self.integer, self.convex) and not claimed:
             return self
         layer = "cvxpy" if "cvxpy" in self.layers else "pyomo"
-        read, result = read_off(self._a_model(layer, getattr(self, layer)(instance))), copy(self)
+        read, result = read_off(getattr(self, layer)(instance)), copy(self)
         for name, value in read.items():
             if getattr(self, name) is None:
                 setattr(result, name, value)
@@ -146,13 +182,6 @@ class Mechanism:
 
     def check_models(self, instance: Instance) -> None:
         """NotApplicable where methods that do not read its models would compute something else than these say."""
-
-    def _a_model(self, layer: str, model: Any) -> Any:
-        """What its function for "cvxpy" or "pyomo" returned; FairallocError where that is no model."""
-        mark, rule = ("is_dcp", "a cvxpy.Problem") if layer == "cvxpy" else ("component_data_objects", "a Pyomo model")
-        if not hasattr(model, mark):
-            raise FairallocError(f"write_{layer} of {self.id!r} returned {type(model).__name__}, but it must return {rule}")
-        return model
 
     def edited(
         self,

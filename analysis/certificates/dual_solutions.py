@@ -113,7 +113,7 @@ class NestedCertificate(Certificate):
     def _check(self, item: Mechanism, domain: Instance) -> None:
         tasks = feasible(domain, self.x)
         if isinstance(item, Leximin) and item.exact_share is not None:
-            domain = floors_as_guarantees(domain, item.exact_share(domain))
+            domain = floors_as_guarantees(domain, item.exact_shares(domain))
         else:
             require(isinstance(item, NestedMaxMin), f"{self.mechanism!r} is not computed in rounds of nodes")
         arcs, tree = exact_arcs(domain), ExactTree.of(domain)

@@ -113,9 +113,11 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
 def unsolvable(model: Any) -> str:
     """Why no solver can be right about a CVXPY problem or a Pyomo model, or "".
 
-    It has nan, a parameter without value, two objectives, or a part of Pyomo that solvers do not take.
+    It has nan, a parameter without value, two objectives, two variables "x", or a part of Pyomo that solvers do not take.
     """
     is_cvxpy = hasattr(model, "is_dcp")
+    if is_cvxpy and (count := [v.name() for v in model.variables()].count("x")) > 1:
+        return f"it has {count} variables 'x', of which one has the tasks"
     if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
         return f"it has {count} objectives"
     parts = [] if is_cvxpy else [(part.ctype.__name__, part.name) for part in model.component_objects(active=True)]

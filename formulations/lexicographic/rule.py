@@ -24,16 +24,24 @@ from fairalloc.formulations.lexicographic.same_model import MOST_ARCS, differenc
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism, written_here
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import NotApplicable
+from fairalloc.models.errors import InstanceError, NotApplicable, callers, require
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, floats, frozen, worst
+from fairalloc.models.numbers import Floats, floats, frozen, rational, worst
 
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
+SAME = 1e-9
+"""The part by which a share may differ from the rational that it stands for."""
+
 AT_LIMIT = 1e-6
 """A share within this of a user's limit is at the limit."""
+
+
+def itself(instance: Instance) -> Instance:
+    """The domain of a rule that allocates the instance as it is."""
+    return instance
 
 
 class Leximin(Mechanism):
@@ -66,7 +74,7 @@ class Leximin(Mechanism):
         title: str = "",
         source: str = "",
         aliases: tuple[str, ...] = (),
-        domain: Callable[[Instance], Instance] = lambda instance: instance,
+        domain: Callable[[Instance], Instance] = itself,
     ) -> None:
         self.id, self.share, self.title, self.source, self.aliases = id, share, title, source, aliases
         self.exact_share, self._domain = exact_share, domain
@@ -87,12 +95,13 @@ class Leximin(Mechanism):
         domain, write = self.domain(instance), f"write_{layer}"
         if domain.A > MOST_ARCS:
             return ""
-        own = self._a_model(layer, getattr(self, write)(domain))
-        return difference(layer, own, getattr(Leximin, write)(self, domain), domain.A)
+        return difference(layer, getattr(self, write)(domain), getattr(Leximin, write)(self, domain), domain.A)
 
     def domain(self, instance: Instance) -> Instance:
         """The instance whose servers the mechanism allocates; NotApplicable where shares are not defined."""
-        result = self._domain(instance)
+        with callers(f"the domain of {self.id!r}"):
+            result = self._domain(instance)
+        require(isinstance(result, Instance), f"the domain of {self.id!r} is", result, "it must be an Instance")
         self.rate(result)
         return result
 
@@ -109,7 +118,8 @@ class Leximin(Mechanism):
         return rate
 
     def _rate(self, instance: Instance) -> Floats:
-        share = floats(self.share(instance), f"the share of {self.id!r}")
+        with callers(f"the share of {self.id!r}"):
+            share = floats(self.share(instance), f"the share of {self.id!r}")
         if share.shape != (instance.N,):
             rule = f"it must be ({instance.N},), one a user"
             raise NotApplicable(f"the share of {self.id!r} has shape {share.shape}, but {rule}")
@@ -118,11 +128,22 @@ class Leximin(Mechanism):
             raise NotApplicable(f"{where} is {share[n]}, but it must be positive")
         return frozen(share / instance.weights)
 
-    def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:
-        """(N,) the same as rationals."""
+    def exact_shares(self, instance: Instance) -> tuple[Fraction, ...]:
+        """(N,) sigma_n as rationals; NotApplicable where there are none, InstanceError where they are not those of `share`."""
         if self.exact_share is None:
             raise NotApplicable(f"mechanism {self.id!r} has no exact_share, so there are no rational answers")
-        return tuple(s / w for s, w in zip(self.exact_share(instance), instance.exact.weights, strict=True))
+        about = f"the exact_share of {self.id!r}"
+        with callers(about):
+            shares = tuple(rational(value, about) for value in self.exact_share(instance))
+        require(len(shares) == instance.N, f"{about} has the length", len(shares), f"it must be {instance.N}, one a user")
+        for n, share in enumerate((self.rate(instance) * instance.weights).tolist()):
+            if abs(shares[n] - Fraction(share)) > SAME * share:
+                raise InstanceError(f"{about} for user {instance.users[n]!r} is {shares[n]}, but its share is {share}")
+        return shares
+
+    def exact_rate(self, instance: Instance) -> tuple[Fraction, ...]:
+        """(N,) sigma_n / phi_n as rationals."""
+        return tuple(s / w for s, w in zip(self.exact_shares(instance), instance.exact.weights, strict=True))
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
         """As for every mechanism, and the level of an equal partition becomes 1."""

@@ -91,11 +91,11 @@ class ModelSession(Session):
                 raise Stopped("error", f"the model of {item.id!r} cannot be solved: {why}")
             if item.convex is False and not item.has_residual and self.is_impossible():
                 raise Stopped("infeasible")
+            if not item.is_ours and "x" not in self.values():
+                raise Stopped("error", f"the model of {item.id!r} has no variable 'x', from which the tasks are read")
         termination = self.optimise()
         with self.phase("read"):
             values = self.values()
-            if "x" not in values:
-                raise Stopped("error", f"the model of {item.id!r} has no variable 'x', from which the tasks are read")
             x = np.array(values["x"], dtype=float)  # nan where it has no value
             if not np.isnan(x).any():
                 if x.shape != (self.instance.A,):

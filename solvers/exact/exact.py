@@ -236,7 +236,7 @@ def in_rationals(mechanism: Mechanism, home: Instance) -> tuple[Mechanism, Insta
     if not (home.has_floors and isinstance(item, Leximin) and item.exact_share is not None):
         return item, domain
     nested = NestedMaxMin()
-    return nested, nested.domain(floors_as_guarantees(domain, item.exact_share(domain)))
+    return nested, nested.domain(floors_as_guarantees(domain, item.exact_shares(domain)))
 
 
 def solve_exactly(mechanism: Mechanism, instance: Instance, limits: Limits) -> ExactSolution:

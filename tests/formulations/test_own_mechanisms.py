@@ -271,7 +271,7 @@ def test_bad_mechanisms_are_refused_in_one_sentence():
             fa.solve(KHAMSE, item)
         assert words in str(raised.value)
     assert "no variable 'x'" in fa.solve(KHAMSE, NoTasks()).message
-    for layer, rule in (("cvxpy", r"a cvxpy\.Problem"), ("pyomo", "a Pyomo model")):
+    for layer, rule in (("cvxpy", r"a cvxpy\.Problem"), ("pyomo", "a ConcreteModel")):
         forgets = type("Forgets", (Mechanism,), {"id": "forgets", f"write_{layer}": lambda *_: None})
         with pytest.raises(fa.FairallocError, match=f"'forgets' returned NoneType, but it must return {rule}"):
             fa.solve(KHAMSE, forgets())

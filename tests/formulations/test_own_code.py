@@ -1,0 +1,117 @@
+"""Code of the caller's in mechanisms: whatever fails there is one sentence, and what it says twice it says alike."""
+
+import pickle
+from fractions import Fraction
+
+import cvxpy as cp
+import pyomo.environ as pyo
+import pytest
+
+import fairalloc as fa
+from fairalloc.formulations.mechanism import ASKED
+from fairalloc.models.examples.published import example
+
+KHAMSE = example("khamse-fig1").instance
+
+
+def fails(self, *given, **named):
+    return 1 / 0
+
+
+class MostTasks(fa.Mechanism):
+    id = "most-tasks"
+
+    def write_cvxpy(self, instance):
+        x, constraints = fa.cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(x)), constraints)
+
+
+@pytest.mark.parametrize("limit", [None, 60])
+@pytest.mark.parametrize("name", sorted(ASKED - {"write_pyomo"}))
+def test_a_method_of_an_own_mechanism_that_fails_is_named(name, limit):
+    own = type("Own", (MostTasks,), {name: fails})()
+    with pytest.raises(fa.InstanceError, match=f"^{name} of 'most-tasks' failed: ZeroDivisionError: division by zero$"):
+        fa.solve(KHAMSE, own, time_limit=limit)
+
+
+@pytest.mark.parametrize("part", ["share", "exact_share", "domain"])
+def test_a_function_of_a_rule_that_fails_is_named(part):
+    rule = fa.Leximin("ones", **{"share": lambda instance: [1] * 4, "exact_share": lambda instance: [1] * 4, part: fails})
+    with pytest.raises(fa.InstanceError, match=f"^the {part} of 'ones' failed: ZeroDivisionError: division by zero$"):
+        fa.solve(KHAMSE, rule, "exact")
+
+
+def test_the_domain_of_a_rule_is_an_instance():
+    with pytest.raises(fa.InstanceError, match=r"^the domain of 'ones' is 3, but it must be an Instance$"):
+        fa.solve(KHAMSE, fa.Leximin("ones", lambda instance: [1] * 4, domain=lambda instance: 3))
+
+
+@pytest.mark.parametrize(
+    ("layer", "returned", "rule"),
+    [
+        ("cvxpy", cp.Maximize(cp.Variable(name="x")), "Maximize, but it must return a cvxpy.Problem"),
+        ("cvxpy", None, "NoneType, but it must return a cvxpy.Problem"),
+        ("pyomo", pyo.AbstractModel(), "AbstractModel, but it must return a ConcreteModel"),
+        ("pyomo", pyo.Block(), "ScalarBlock, but it must return a ConcreteModel"),
+    ],
+)
+def test_what_is_written_is_a_model(layer, returned, rule):
+    """Also where the kind of the model is declared, so that nobody reads it off before a method writes it."""
+    written = {"id": "own", f"write_{layer}": lambda self, instance: returned, "residual": lambda self, allocation: 0.0}
+    for declared in ({}, {"linear": True, "integer": False, "convex": True}):
+        own = type("Own", (fa.Mechanism,), written | declared)()
+        with pytest.raises(fa.FairallocError, match=f"^write_{layer} of 'own' returned {rule}$"):
+            fa.solve(KHAMSE, own, f"{layer}:highs")
+
+
+def test_the_tasks_are_one_variable():
+    """CVXPY keeps the last of two variables of one name, whose values had been the tasks."""
+
+    class Twice(fa.Mechanism):
+        id = "twice"
+
+        def write_cvxpy(self, instance):
+            x, constraints = fa.cvxpy_tasks(instance)
+            other = cp.Variable(instance.A, name="x")
+            return cp.Problem(cp.Maximize(cp.sum(x) + cp.sum(other)), [*constraints, other <= 1])
+
+    answer = fa.solve(KHAMSE, Twice())
+    assert (answer.termination, answer.has_point) == ("error", False)
+    assert "it has 2 variables 'x', of which one has the tasks" in answer.message
+
+
+def test_a_model_of_pyomo_without_tasks_says_so():
+    class Empty(fa.Mechanism):
+        id = "empty"
+
+        def write_pyomo(self, instance):
+            return pyo.ConcreteModel()
+
+    assert fa.solve(KHAMSE, Empty()).message == "the model of 'empty' has no variable 'x', from which the tasks are read"
+
+
+@pytest.mark.parametrize(
+    ("exact", "words"),
+    [
+        ((1, 2, 3, 4), "for user 'u2' is 2, but its share is 1.0"),
+        ((1, 1, 1, Fraction(1000001, 1000000)), "for user 'u4' is 1000001/1000000, but its share is 1.0"),
+        ((1, 1), "has the length 2, but it must be 4, one a user"),
+        (("a",) * 4, "is 'a', which is not a finite number or a rational"),
+    ],
+)
+def test_rational_shares_are_those_of_the_rule(exact, words):
+    """Answers by `exact` had been those of other shares, "optimal" with a residual of 0."""
+    rule = fa.Leximin("ones", lambda instance: [1.0] * 4, exact_share=lambda instance: exact)
+    with pytest.raises(fa.InstanceError, match=f"^the exact_share of 'ones' {words}"):
+        fa.solve(KHAMSE, rule, "exact")
+
+
+def test_rational_shares_may_differ_by_rounding():
+    thirds = fa.Leximin("thirds", lambda instance: [1 / 3] * 4, exact_share=lambda instance: ["1/3"] * 4)
+    assert fa.solve(KHAMSE, thirds, "exact").tasks_exact == fa.solve(KHAMSE, "lmmf", "exact").tasks_exact
+
+
+@pytest.mark.parametrize("name", sorted(fa.MECHANISMS))
+def test_mechanisms_of_the_package_travel_to_other_processes(name):
+    item = pickle.loads(pickle.dumps(fa.mechanism(name)))
+    assert (item.id, type(item), item.is_ours) == (name, type(fa.mechanism(name)), True)
