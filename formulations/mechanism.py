@@ -12,6 +12,7 @@ import numpy as np
 
 from fairalloc.formulations.common.convexity import read_off
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import named
 from fairalloc.models.errors import FairallocError, NotApplicable, callers, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -247,11 +248,13 @@ class Mechanism:
         rule = "instance.replace(groups=None) leaves them out; nested-leximin, nested-nb and h-drf share by them"
         raise NotApplicable(f"mechanism {self.id!r} knows no groups, but the instance has {len(instance.groups)}: {rule}")
 
+    @named
     def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
         """The CVXPY problem: "x" in tasks on the arcs of `domain(instance)`, labelled constraints, `details` of `write_cvxpy`."""
         self.check_groups(instance)
         return self.kept(instance).write_cvxpy(self.domain(instance), **details)
 
+    @named
     def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":
         """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
         self.check_groups(instance)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, cast, ge
 
 import numpy as np
 
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, not_installed, shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -106,6 +106,8 @@ def _wrapped(function: F, known: Signature, check: Callable[[Mapping[str, Any]],
         check(arguments)
         try:
             return function(*given, **named)
+        except ModuleNotFoundError as error:
+            raise not_installed(error) from None
         except NotApplicable as error:
             said = [name for name in named if repr(name) in str(error)]
             near = [word for name in said for word in get_close_matches(name, known.parameters, 1, 0.75)]

@@ -61,6 +61,18 @@ def said(error: BaseException) -> str:
         return "an error that cannot be shown"
 
 
+EXTRAS = {"z3": "smt", "matplotlib": "plots", "pyarrow": "traces", "distributed": "cluster", "argcomplete": "completion"}
+"""The extras of this package that bring packages it does not need in general."""
+
+
+def not_installed(error: ModuleNotFoundError) -> NotInstalled | ModuleNotFoundError:
+    """What says which package is missing; the error itself where that is a part of this package."""
+    name = (error.name or "fairalloc").partition(".")[0]
+    extra = f"[{EXTRAS[name]}]" if name in EXTRAS else ""
+    sentence = f"this needs {name}, which is not installed: pip install fairalloc{extra}"
+    return error if name == "fairalloc" else NotInstalled(sentence)
+
+
 def fault(error: BaseException, line: int | None = None) -> str:
     """The class and the text of an error on one line, with the line of a file where it is known."""
     what = error.msg if isinstance(error, SyntaxError) else said(error)

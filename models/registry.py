@@ -20,7 +20,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from fairalloc.models.errors import InstanceError, fault, shown
+from fairalloc.models.errors import InstanceError, fault, not_installed, shown
 
 T = TypeVar("T")
 
@@ -108,6 +108,8 @@ def naming_the_file(module: str) -> Iterator[None]:
     try:
         yield
     except (Exception, SystemExit) as error:
+        if isinstance(error, ModuleNotFoundError) and (missing := not_installed(error)) is not error:
+            raise missing from None
         own = getattr(sys.modules.get(module), "__file__", None) or module
         places = [(frame.filename, frame.lineno, frame.name) for frame in traceback.extract_tb(error.__traceback__)]
         frames = [(file, line) for file, line, name in places if name == "<module>"]

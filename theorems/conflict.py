@@ -310,7 +310,7 @@ def _search_mechanisms(
 
 def _instances(known: Conflict, seconds: float, trials: int | None, seed: int) -> Conflict:
     """The result with the smallest instance that is found on which no allocation has the axioms about one profile."""
-    from fairalloc.theorems.smt.axioms import possible  # it says what is missing where z3 is
+    from fairalloc.theorems.smt.axioms import possible
 
     judge = partial(_decided, tuple(known.profile))
     sought = Statement("conflict", "Some allocation has all axioms.", "", "all", judge, judge, DOMAIN)

@@ -88,13 +88,14 @@ def lines(names: Iterable[str], order: Sequence[str] = ()) -> dict[str, dict[str
 
 def new_figure(width: float, height: float) -> "Figure":
     """An empty figure of this size in inches, without pyplot; NotInstalled where Matplotlib is not installed."""
-    _pyplot()
+    pyplot()
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Matplotlib's pyplot; NotInstalled where there is none."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -103,7 +104,7 @@ def _pyplot() -> Any:
 
 
 def _figure(*size: float) -> Any:
-    return _pyplot().figure(figsize=size, layout="constrained")
+    return pyplot().figure(figsize=size, layout="constrained")
 
 
 def one_axes(ax: Any, width: float, height: float, solid: bool = False) -> "Axes":
@@ -150,7 +151,7 @@ def grid_axes(figure: Any, heights: Sequence[float], columns: int, count: int) -
 
 def axes_given(ax: Any, solid: bool = False) -> "Axes":
     """The value, which must be Matplotlib Axes, with three dimensions where `solid`; names and legends get room around them."""
-    _pyplot()
+    pyplot()
     from matplotlib.axes import Axes
 
     if not isinstance(ax, Axes):
@@ -212,7 +213,7 @@ def size_of(ax: "Axes") -> tuple[float, float]:
 
 def text_width(text: str, size: float = SMALL) -> float:
     """Width of a text in inches; NotInstalled where Matplotlib is not installed."""
-    _pyplot()
+    pyplot()
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 

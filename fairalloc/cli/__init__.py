@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 
 from fairalloc import __version__
 from fairalloc.cli.output import ReaderGone, complain, emit, prepare_streams
-from fairalloc.models.errors import FairallocError, fault, shown
+from fairalloc.models.errors import FairallocError, fault, not_installed, shown
 from fairalloc.models.tables import Grid
 from fairalloc.sigint import INTERRUPTED, raise_again
 
@@ -80,6 +80,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _failed(error: Exception, debug: bool, options: argparse.Namespace) -> int:
+    error = not_installed(error) if isinstance(error, ModuleNotFoundError) else error
     refused = _refusal(error, debug, options)
     if debug and (refused is None or error.__cause__ is not None):  # the cause is in code of the caller's
         traceback.print_exc()
@@ -96,8 +97,6 @@ def _refusal(error: Exception, debug: bool, options: argparse.Namespace) -> str 
         return f"{error.filename or 'a file'} cannot be used: {error.strerror}"
     if isinstance(error, ValueError) and "null byte" in str(error):
         return "a file cannot be used: no name of a file holds a null character"
-    if isinstance(error, ModuleNotFoundError) and not (error.name or "fairalloc").startswith("fairalloc"):
-        return f"this command needs {error.name}, which is not installed: pip install fairalloc"
     return None
 
 

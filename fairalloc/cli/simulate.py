@@ -59,6 +59,7 @@ def _names() -> tuple[Iterable[str], Iterable[str]]:
 
 
 def _simulate(options: argparse.Namespace) -> int:
+    from fairalloc.analysis.plots.style import pyplot
     from fairalloc.simulation.experiments import RunSetting, find_experiments, report, run_experiments
     from fairalloc.simulation.experiments.verdicts import keep_verdicts, kept_verdicts
     from fairalloc.simulation.files import is_file
@@ -76,6 +77,8 @@ def _simulate(options: argparse.Namespace) -> int:
         kept_verdicts(options.keep)
     if options.figures is not None:
         make_folder(options.figures)
+    if options.figures is not None or options.format == "html":
+        pyplot()
     settings = named_values(options.set, "--set")
     if options.cluster is not None:
         require("cluster" not in settings, "--cluster is", options.cluster, "--set names a cluster too")

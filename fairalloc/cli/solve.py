@@ -314,9 +314,11 @@ FORMATS: dict[str, Callable[[Iterable[Any], Sequence[Callable[[], str]]], Iterat
 
 def _check_figure(file: str) -> None:
     from fairalloc.analysis.plots.panels import ENDINGS
+    from fairalloc.analysis.plots.style import pyplot
 
     require(Path(file).suffix.lower() in ENDINGS, "--plot is", file, f"the name of a figure ends in {', '.join(ENDINGS)}")
     check_writable(file)
+    pyplot()
 
 
 def write_figure(allocations: Sequence[Allocation], file: str) -> None:

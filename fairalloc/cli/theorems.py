@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
@@ -171,7 +170,6 @@ def _fitting(statements: Mapping[str, T], given: Iterable[str], options: argpars
 def _prove(options: argparse.Namespace) -> int:
     """Each statement that has formulas with a limit of its own; exit code 1 where one is not proved."""
     _check_kept(options.keep, kept_proofs)
-    import_module("fairalloc.theorems.smt.reals")  # first, for it says what is missing where z3 is
     from fairalloc.theorems.conflict import size_of
     from fairalloc.theorems.smt.claims import smallest_size, without_formulas
     from fairalloc.theorems.smt.prove import prove

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import fairalloc as fa
+
 ROOT = Path(__file__).resolve().parents[2]
 
 HIDDEN = [
@@ -60,13 +62,49 @@ def test_what_is_hidden_is_not_there():
     assert set(found_alone([*HIDDEN, "highspy"]).values()) != {"optimal"}
 
 
-@pytest.mark.few(1)
-@pytest.mark.parametrize(
-    ("words", "package"), [("solve wang-fig2", "rich"), ("model drfh", "cvxpy"), ("explain wang-fig2", "flint")]
-)
-def test_a_command_names_the_package_that_it_needs(words, package):
-    code = ALONE.partition("import fairalloc as fa")[0] + "from fairalloc.cli import main; sys.exit(main(sys.argv[2:]))"
-    command = [sys.executable, "-c", code, json.dumps([package]), *words.split()]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
+MISSING = [
+    ("solve wang-fig2", "rich", ""),
+    ("model drfh", "cvxpy", ""),
+    ("explain wang-fig2", "flint", ""),
+    ("theorems conflict pareto total-envy-freeness --size 2x2x1 --trials 9", "z3", "[smt]"),
+]
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(("words", "package", "extra"), MISSING[::-1])
+def test_a_command_names_the_package_that_it_needs(words, package, extra):
+    done = run_without(package, *words.split())
     assert done.returncode == 2
-    assert done.stderr == f"fairalloc: this command needs {package}, which is not installed: pip install fairalloc\n"
+    assert done.stderr == f"fairalloc: this needs {package}, which is not installed: pip install fairalloc{extra}\n"
+
+
+@pytest.mark.parametrize("words", ["solve wang-fig2 --plot f.svg", "simulate P.Table4 --small --format html"])
+def test_figures_are_refused_before_anything_is_solved(words, tmp_path):
+    done = run_without("matplotlib", *words.replace("f.svg", str(tmp_path / "f.svg")).split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "fairalloc: figures need matplotlib: pip install fairalloc[plots]\n"
+
+
+def run_without(package, *words):
+    code = ALONE.partition("import fairalloc as fa")[0] + "from fairalloc.cli import main; sys.exit(main(sys.argv[2:]))"
+    command = [sys.executable, "-c", code, json.dumps([package]), *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "call"),
+    [
+        ("cvxpy", "", lambda answer: fa.mechanism("drfh").cvxpy(answer.instance)),
+        ("pyomo", "", lambda answer: fa.export(answer.instance, "drfh", "lp")),
+        ("flint", "", fa.explain),
+        ("z3", r"\[smt\]", lambda answer: fa.conflict(["total-envy-freeness", "pareto"], "2x2x1", trials=9)),
+    ],
+)
+def test_a_function_names_the_package_that_it_needs(package, extra, call, monkeypatch):
+    answer = fa.solve(fa.example("wang-fig2").instance, "drfh")
+    for name in [name for name in sys.modules if name.startswith("fairalloc.theorems.smt.")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(fa.NotInstalled, match=f"^this needs {package}, which is not installed: pip install fairalloc{extra}$"):
+        call(answer)

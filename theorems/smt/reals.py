@@ -11,14 +11,11 @@ from functools import partial
 from operator import eq, ge
 from typing import Any, Literal
 
+import z3
+
 from fairalloc.models.errors import NotInstalled
 from fairalloc.solvers.method import now
 from fairalloc.theorems.smt.patterns import InstancePattern
-
-try:
-    import z3
-except ImportError as error:
-    raise NotInstalled("proofs by machine need the solver z3: pip install 'fairalloc[smt]'") from error
 
 Term = Any
 """A formula or a number of z3, which has no types."""
