@@ -24,10 +24,12 @@ from fairalloc.formulations.common.convexity import doubt, unsolvable, with_valu
 from fairalloc.formulations.common.kkt_residual import (
     gap_of_cvxpy,
     gap_of_pyomo,
+    has_integers,
     optimality_of_cvxpy,
     value_of_pyomo,
     violation_of_cvxpy,
 )
+from fairalloc.formulations.common.tasks import variables_of
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.floors import WithFloors
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -175,7 +177,7 @@ def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> 
     arcs = item.domain(allocation.instance).arcs
     near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * arcs.totals(np.abs(allocation.x))[arcs.user]
     trial = cp.Problem(problem.objective, [*problem.constraints, near])
-    simplex = trial.is_lp() or trial.is_mixed_integer()  # which is right also where tasks differ by orders of magnitude
+    simplex = trial.is_lp() or has_integers(trial)  # which is right also where tasks differ by orders of magnitude
     solver = "HIGHS" if simplex else "CLARABEL"
     ended = solved(trial, solver=solver, **solver_options(solver, "high"))
     if ended not in ("optimal", "inaccurate", "infeasible"):
@@ -200,13 +202,14 @@ def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[
     """For one program whose only variables are the tasks."""
     import pyomo.environ as pyo
 
-    model = _solvable(item, item.write_pyomo(item.domain(allocation.instance)))
+    domain = item.domain(allocation.instance)
+    model = _solvable(item, item.write_pyomo(domain))
     if item.takes_rounds or {part.local_name for part in model.component_objects(pyo.Var)} != {"x"}:
         return None, f"not judged: {item.id!r} has no residual, and its model in Pyomo has variables besides the tasks"
     content = _content_of_pyomo(item, model)
 
     def value_at(one: Allocation) -> float:
-        for variable, value in zip(model.x.values(), one.x.tolist(), strict=True):
+        for variable, value in zip(variables_of(model, domain), one.x.tolist(), strict=True):
             variable.set_value(value, skip_validation=True)
         return value_of_pyomo(next(model.component_data_objects(pyo.Objective, active=True)))
 
@@ -255,7 +258,7 @@ def _answer(content: bytes, item: Mechanism, instance: Instance, limits: Limits)
 
 def _content_of_cvxpy(item: Mechanism, problem: Any) -> bytes:
     """A hash of the canonical program (of the first round), with the values of parameters."""
-    solver = "HIGHS" if problem.is_mixed_integer() else "CLARABEL"
+    solver = "HIGHS" if has_integers(problem) else "CLARABEL"
     data, _, inverse = problem.get_problem_data(solver, solver_opts={})
     constant = inverse[-1]["offset"]  # of the objective
     result = hashlib.sha256(f"{item.id} {item.takes_rounds} {type(problem.objective).__name__} {constant}".encode())

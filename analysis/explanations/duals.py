@@ -17,6 +17,7 @@ import numpy as np
 from fairalloc.analysis.explanations.costs import NOISE, cleaned
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, refused
+from fairalloc.formulations.common.tasks import variables_of
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
@@ -199,7 +200,7 @@ def _rows_of_pyomo(session: PyomoSession, domain: Instance) -> Iterator[Binding]
     from pyomo.core.expr.calculus.derivatives import Modes, differentiate
     from pyomo.core.expr.visitor import identify_variables
 
-    place = {id(v): a for a, v in enumerate(session.model.x.values())}
+    place = {id(v): a for a, v in enumerate(variables_of(session.model, domain))}
     for row in session.model.component_data_objects(pyo.Constraint, active=True):
         label, index = row.parent_component().local_name, row.index()
         if label in OWN or not session.duals or row not in session.duals:

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.kkt_residual import active
+from fairalloc.formulations.common.kkt_residual import active, has_integers, value_of_pyomo
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -90,11 +90,8 @@ def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
     if not _proved(goals[0].expr, not concave, concave):
         return f"its objective is not proved to be {'concave' if concave else 'convex'}"
     for row in active(model, "Constraint"):
-        try:
-            shown = _proved(row.body, row.has_ub(), row.has_lb())
-        except UNREADABLE:  # a side of it is no number
-            shown = False
-        if not shown:
+        given = (side is not None and not math.isinf(value_of_pyomo(side)) for side in (row.upper, row.lower))
+        if not _proved(row.body, *given):
             return f"its constraint {row.name} is not proved to be convex"
     return ""
 
@@ -113,7 +110,7 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
 def unsolvable(model: Any) -> str:
     """Why no solver can be right about a CVXPY problem or a Pyomo model, or "".
 
-    It has nan, a parameter without value, two objectives, two variables "x", or a part of Pyomo that solvers do not take.
+    It has nan, a number without value, two objectives, two variables "x", or a part or function of Pyomo that no solver takes.
     """
     is_cvxpy = hasattr(model, "is_dcp")
     if is_cvxpy and (count := [v.name() for v in model.variables()].count("x")) > 1:
@@ -123,18 +120,21 @@ def unsolvable(model: Any) -> str:
     parts = [] if is_cvxpy else [(part.ctype.__name__, part.name) for part in model.component_objects(active=True)]
     for kind, name in sorted(part for part in parts if part[0] not in PARTS)[-1:]:
         return f"it has the {kind} {name}, which must be transformed, for solvers take equations and inequalities alone"
-    for part, name, value in _numbers_in_cvxpy(model) if is_cvxpy else _numbers_in_pyomo(model):
-        if value is None:
-            return f"the parameter {name} in its {part} has no value"
-        if np.isnan(value.data if sp.issparse(value) else value).any():
-            return f"there is nan in its {part}"
-    return ""
+    return next(filter(None, _faults_in_cvxpy(model) if is_cvxpy else _faults_in_pyomo(model)), "")
 
 
-def _numbers_in_cvxpy(problem: "cp.Problem") -> Iterator[tuple[str, str, Any]]:
-    """What it is part of, name and value of each constant and parameter."""
+def _fault(name: str, part: str, value: Any) -> str:
+    """What is wrong with the value of something in a part of a model, or ""."""
+    if value is None:
+        return f"the {name} in its {part} has no value"
+    return f"there is nan in its {part}" if np.isnan(value.data if sp.issparse(value) else value).any() else ""
+
+
+def _faults_in_cvxpy(problem: "cp.Problem") -> Iterator[str]:
+    """What is wrong with each constant and parameter, or ""."""
     parts = parts_of_cvxpy(problem)
-    return ((name, leaf.name(), leaf.value) for name, part in parts for leaf in [*part.parameters(), *part.constants()])
+    each = ((name, leaf) for name, part in parts for leaf in [*part.parameters(), *part.constants()])
+    return (_fault(f"parameter {leaf.name()}", name, leaf.value) for name, leaf in each)
 
 
 def parts_of_cvxpy(problem: "cp.Problem") -> list[tuple[str, Any]]:
@@ -143,20 +143,33 @@ def parts_of_cvxpy(problem: "cp.Problem") -> list[tuple[str, Any]]:
     return [("objective", problem.objective), *rows]
 
 
-def _numbers_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[tuple[str, str, Any]]:
-    """The same."""
+def _faults_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[str]:
+    """The same, of fixed variables and functions too."""
     from pyomo.core.expr.numvalue import native_numeric_types
 
-    parts = [("objective", goal.expr) for goal in active(model, "Objective")]
-    left = parts + [(f"constraint {row.name}", row.expr) for row in active(model, "Constraint")]
+    sides = ((v, side) for v in active(model, "Var") for side in (v.lower, v.upper))
+    left = [(f"bounds of {v.name}", side) for v, side in sides if type(side) not in (int, float, type(None))]
+    left += [("objective", goal.expr) for goal in active(model, "Objective")]
+    left += [(f"constraint {row.name}", row.expr) for row in active(model, "Constraint")]
     while left:
         part, expr = left.pop()
         if type(expr) in native_numeric_types:
-            yield part, "", float(expr)
+            yield _fault("", part, float(expr))
         elif expr.is_expression_type():
+            yield "" if (function := _untaken(expr)) is None else f"its {part} has {function}, which solvers do not take"
             left += [(part, one) for one in expr.args]
         elif expr.is_parameter_type():
-            yield part, expr.name, expr(exception=False)
+            yield _fault(f"parameter {expr.name}", part, expr(exception=False))
+        elif expr.is_variable_type() and expr.fixed:
+            yield _fault(f"fixed variable {expr.name}", part, expr.value)
+
+
+def _untaken(expr: Any) -> str | None:
+    """The name of a function of variables that the Ipopt of CasADi's wheel does not read."""
+    name = {"Expr_ifExpression": "Expr_if", "ExternalFunctionExpression": "an ExternalFunction"}.get(type(expr).__name__)
+    if type(expr).__name__ == "UnaryFunctionExpression" and expr.getname() in ("asinh", "acosh", "atanh"):
+        name = expr.getname()
+    return None if name is None or expr.is_fixed() else name
 
 
 class Shape(NamedTuple):
@@ -352,9 +365,9 @@ def read_off(model: Any) -> dict[str, bool]:
 def _of_cvxpy(problem: "cp.Problem") -> dict[str, bool]:
     convex = bool(problem.is_dcp())
     parts = [problem.objective.expr, *(part for c in problem.constraints for part in c.args)]
-    simple = all(type(c).__name__ in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos") for c in problem.constraints)
-    linear = convex and simple and all(part.is_pwl() for part in parts)  # simple: no cones
-    return {"linear": linear, "integer": bool(problem.is_mixed_integer()), "convex": convex}
+    simple = "Equality", "Inequality", "Zero", "NonNeg", "NonPos", "FiniteSet"  # no cones
+    linear = convex and all(type(c).__name__ in simple for c in problem.constraints) and all(part.is_pwl() for part in parts)
+    return {"linear": linear, "integer": has_integers(problem), "convex": convex}
 
 
 def _of_pyomo(model: "pyo.ConcreteModel") -> dict[str, bool]:
@@ -394,10 +407,10 @@ def _slopes_in_pyomo(goal: Any) -> dict[int, float] | None:
     from pyomo.repn import generate_standard_repn
 
     try:
-        parts = generate_standard_repn(goal.expr, compute_values=True, quadratic=False)
+        parts = generate_standard_repn(goal.expr, compute_values=False, quadratic=False)  # Pyomo prints what has no value
     except UNREADABLE:
         return None
     if parts.nonlinear_expr is not None:
         return None
     sign = -1.0 if goal.is_minimizing() else 1.0
-    return {id(v): sign * float(c) for v, c in zip(parts.linear_vars, parts.linear_coefs, strict=True)}
+    return {id(v): sign * value_of_pyomo(c) for v, c in zip(parts.linear_vars, parts.linear_coefs, strict=True)}

@@ -57,6 +57,11 @@ def _residual(values: tuple[Floats, ...], goal: tuple[Floats, ...], constraints:
     return float(max(gap, *(part.max(initial=0.0) for part in parts)))
 
 
+def has_integers(problem: "cp.Problem") -> bool:
+    """Whether a CVXPY problem has integers; CVXPY itself does not count those of its FiniteSet."""
+    return bool(problem.is_mixed_integer()) or any(type(c).__name__ == "FiniteSet" for c in problem.constraints)
+
+
 def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
     """The residual at the values and duals in the problem; None for integers, cones, no duals, functions without derivatives."""
     from cvxpy.atoms.affine.affine_atom import AffAtom
@@ -65,7 +70,7 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
     smooth = all(a.__name__ in SMOOTH or (isinstance(a, type) and issubclass(a, AffAtom)) for a in problem.atoms())
     # other attributes than being nonnegative have duals that CVXPY does not give
     other = (value for v in variables for name, value in v.attributes.items() if name not in ("nonneg", "pos"))
-    if problem.is_mixed_integer() or not smooth or any(value is not None and value is not False for value in other):
+    if has_integers(problem) or not smooth or any(value is not None and value is not False for value in other):
         return None
     if any(c.dual_value is None or type(c).__name__ not in ("Inequality", "Equality") for c in problem.constraints):
         return None
@@ -78,7 +83,7 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
     bend = np.abs(_jacobian(problem.objective.expr, variables).toarray()[0] - slope) / STEP
     for v, value in zip(variables, before, strict=True):
         v.save_value(value)
-    x = np.concatenate([np.ravel(v.value, order="F") for v in variables])
+    x = np.concatenate([_flat(v.value) for v in variables])
     most = np.concatenate([np.full(v.size, np.abs(v.value).max(initial=0.0)) for v in variables])
     low = np.concatenate([np.full(v.size, 0.0 if v.is_nonneg() else -np.inf) for v in variables])
     rows = [_row_in_cvxpy(c, variables) for c in problem.constraints]
@@ -92,7 +97,7 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
 
 def _row_in_cvxpy(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, Floats, Floats, Floats]:
     """The derivatives of a constraint, by rows; duals, violations, slacks, duals of the wrong sign."""
-    left, right = (np.ravel(part.value, order="F") for part in constraint.args)
+    left, right = (_flat(part.value) for part in constraint.args)
     rows, excess = _jacobian(constraint.expr, variables), left - right
     scale = _sizes_of_terms(constraint, rows, variables)
     dual = np.ravel(constraint.dual_value, order="F") * np.ones(len(excess))
@@ -103,10 +108,10 @@ def _row_in_cvxpy(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, F
 
 def _sizes_of_terms(constraint: Any, rows: sp.csr_array, variables: list[Any]) -> Floats:
     """(m,) what violations of an equation or inequality are relative to: its sides, and its terms, which may cancel."""
-    values = [np.abs(np.ravel(v.value, order="F")) for v in variables]
+    values = [np.abs(_flat(v.value)) for v in variables]
     sizes = np.concatenate([value + NOISE * value.max(initial=0.0) for value in values])  # of zeros only rounding is left
     terms: Floats = abs(rows) @ sizes
-    return np.maximum(sum(np.abs(np.ravel(part.value, order="F")) for part in constraint.args), terms)
+    return np.maximum(sum(np.abs(_flat(part.value)) for part in constraint.args), terms)
 
 
 def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
@@ -127,10 +132,10 @@ def violation_of_cvxpy(problem: "cp.Problem") -> float:
         if type(constraint).__name__ in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
             excess = relative(excess, _sizes_of_terms(constraint, _jacobian(constraint.expr, variables), variables))
         else:
-            excess = excess / (max(float(np.abs(part.value).max(initial=0.0)) for part in constraint.args) + TINY)
+            excess = excess / (max(float(np.abs(_flat(part.value)).max(initial=0.0)) for part in constraint.args) + TINY)
         worst = max(worst, float(excess.max(initial=0.0)))
     for variable in problem.variables():
-        worst = max(worst, _undeclared(variable) / (float(np.abs(variable.value).max(initial=0.0)) + TINY))
+        worst = max(worst, _undeclared(variable) / (float(np.abs(_flat(variable.value)).max(initial=0.0)) + TINY))
     return worst
 
 
@@ -138,14 +143,19 @@ def _undeclared(variable: Any) -> float:
     """How far a variable's value is from the signs, bounds, integers or matrices that it is declared to be."""
     import cvxpy as cp
 
-    value, farthest = np.asarray(variable.value), 0.0
+    value, farthest = np.reshape(_flat(variable.value), variable.shape, order="F"), 0.0
     for name, given in variable.attributes.items():
         if given is None or given is False:
             continue
         told = [getattr(side, "value", side) for side in given] if name == "bounds" else given
         near = cp.Variable(variable.shape, **{name: told}).project(value)  # CVXPY projects where there is one attribute
-        farthest = max(farthest, float(np.abs(near - value).max(initial=0.0)))
+        farthest = max(farthest, float(np.abs(_flat(near) - _flat(value)).max(initial=0.0)))
     return farthest
+
+
+def _flat(value: Any) -> Floats:
+    """A value of CVXPY's by columns, which is a sparse matrix for diagonal variables."""
+    return np.ravel(value.toarray() if sp.issparse(value) else value, order="F")
 
 
 def _jacobian(expr: Any, variables: list[Any]) -> sp.csr_array:

@@ -97,11 +97,8 @@ def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dic
     """A Pyomo model with `x[user, variant, server]` >= 0; used parts of capacities by (server, resource), and tasks by user."""
     import pyomo.environ as pyo
 
-    arcs = instance.arcs
+    arcs, keys = instance.arcs, _keys(instance)
     model = pyo.ConcreteModel(name=instance.name or "fairalloc")
-    keys = [
-        (instance.users[n], int(v), instance.servers[i]) for n, v, i in zip(arcs.user, arcs.variant, arcs.server, strict=True)
-    ]
     model.arcs = pyo.Set(initialize=keys, dimen=3)
     alone = dict(zip(keys, (arcs.gamma / instance.N).tolist(), strict=True))
     model.x = pyo.Var(model.arcs, domain=pyo.NonNegativeReals, initialize=alone)
@@ -111,7 +108,19 @@ def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dic
 
 def tasks_of(model: Any, instance: Instance) -> dict[str, Any]:
     """The tasks of each user in a Pyomo model with `x[user, variant, server]`."""
-    return by_user(instance, linear_rows(instance.arcs.owner, list(model.x.values())))
+    return by_user(instance, linear_rows(instance.arcs.owner, variables_of(model, instance)))
+
+
+def variables_of(model: Any, instance: Instance) -> list[Any]:
+    """(A,) the variables `x` of a Pyomo model by arcs: by (user, variant, server), or, where keys are others, as they stand."""
+    keys = _keys(instance)
+    return [model.x[key] for key in keys] if set(keys) == set(model.x) else list(model.x.values())
+
+
+def _keys(instance: Instance) -> list[tuple[str, int, str]]:
+    """(user, variant, server) of each arc, by names."""
+    arcs, users, servers = instance.arcs, instance.users, instance.servers
+    return [(users[n], int(v), servers[i]) for n, v, i in zip(arcs.user, arcs.variant, arcs.server, strict=True)]
 
 
 def pyomo_limit(model: Any, instance: Instance, tasks: dict[str, Any]) -> Any:

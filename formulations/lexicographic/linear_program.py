@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.formulations.common.tasks import by_user, pyomo_full
+from fairalloc.formulations.common.tasks import by_user, pyomo_full, variables_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, pivots
 
@@ -199,7 +199,7 @@ def pyomo_round(model: "pyo.ConcreteModel", instance: Instance, round: Round | N
         del model.fairness[n]
     model.level = pyo.Constraint(fixed, rule=lambda m, n: m.share[n] == level[n] if round.on_face else m.share[n] >= level[n])
     model = pyomo_full(model, instance, round.full, round.implied)
-    for a, variable in enumerate(model.x.values()):
-        if round.closed[a]:
+    for variable, closed in zip(variables_of(model, instance), round.closed, strict=True):
+        if closed:
             variable.fix(0.0)
     return model

@@ -95,7 +95,7 @@ class Leximin(Mechanism):
         domain, write = self.domain(instance), f"write_{layer}"
         if domain.A > MOST_ARCS:
             return ""
-        return difference(layer, getattr(self, write)(domain), getattr(Leximin, write)(self, domain), domain.A)
+        return difference(layer, getattr(self, write)(domain), getattr(Leximin, write)(self, domain), domain)
 
     def domain(self, instance: Instance) -> Instance:
         """The instance whose servers the mechanism allocates; NotApplicable where shares are not defined."""

@@ -4,11 +4,14 @@ Models are affine, so each row is compared at three points: the origin, tasks dr
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairalloc.formulations.common.kkt_residual import active
+from fairalloc.formulations.common.tasks import variables_of
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
@@ -24,14 +27,14 @@ DIGITS = 1e-9
 Rows = dict[str, Floats]
 
 
-def difference(layer: str, own: Any, rule: Any, arcs: int) -> str:
+def difference(layer: str, own: Any, rule: Any, instance: Instance) -> str:
     """The name of a part in which the model `own` differs from `rule`, or ""; `layer` is "cvxpy" or "pyomo"."""
-    for name, size in (("x", arcs), ("g", 1)):
+    for name, size in (("x", instance.A), ("g", 1)):
         variable = own.var_dict.get(name) if layer == "cvxpy" else own.component(name)
         if variable is None or (variable.size if layer == "cvxpy" else len(variable)) != size:
             return name
-    x = np.random.default_rng(0).uniform(1.0, 2.0, arcs)
-    mine, theirs = _rows(layer, own, x), _rows(layer, rule, x)
+    x = np.random.default_rng(0).uniform(1.0, 2.0, instance.A)
+    mine, theirs = _rows(layer, own, instance, x), _rows(layer, rule, instance, x)
     for part in [*theirs, *mine]:
         if part not in mine or part not in theirs or mine[part].shape != theirs[part].shape:
             return part
@@ -40,9 +43,9 @@ def difference(layer: str, own: Any, rule: Any, arcs: int) -> str:
     return ""
 
 
-def _rows(layer: str, model: Any, x: Floats) -> Rows:
+def _rows(layer: str, model: Any, instance: Instance, x: Floats) -> Rows:
     """{part: (rows, 3)} the rows of a model at the three points."""
-    read: Callable[[Any, Floats, float], Rows] = _of_cvxpy if layer == "cvxpy" else _of_pyomo
+    read: Callable[[Any, Floats, float], Rows] = _of_cvxpy if layer == "cvxpy" else partial(_of_pyomo, instance)
     columns = [read(model, *point) for point in ((0.0 * x, 0.0), (x, 0.0), (0.0 * x, 1.0))]
     return {part: np.stack([column[part] for column in columns], axis=1) for part in columns[0]}
 
@@ -68,13 +71,13 @@ def _of_cvxpy(problem: "cp.Problem", tasks: Floats, level: float) -> Rows:
     return {part: np.atleast_1d(np.asarray(expr.value, float)).ravel() for part, expr in parts.items()}
 
 
-def _of_pyomo(model: "pyo.ConcreteModel", tasks: Floats, level: float) -> Rows:
+def _of_pyomo(instance: Instance, model: "pyo.ConcreteModel", tasks: Floats, level: float) -> Rows:
     """As `_of_cvxpy`, with a model of Pyomo."""
     import pyomo.environ as pyo
 
     for variable in model.component_data_objects(pyo.Var):
         variable.set_value(0.0, skip_validation=True)
-    for variable, value in zip(model.x.values(), tasks, strict=True):
+    for variable, value in zip(variables_of(model, instance), tasks, strict=True):
         variable.set_value(value, skip_validation=True)
     model.g.set_value(level, skip_validation=True)
     rows = {"objective": [goal.sense * -pyo.value(goal.expr) for goal in active(model, "Objective")]}

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairalloc.formulations.common.conic import Bound, conic_bound
 from fairalloc.formulations.common.convexity import doubt, unsolvable, with_values
-from fairalloc.formulations.common.kkt_residual import gap_of_cvxpy, optimality_of_cvxpy
+from fairalloc.formulations.common.kkt_residual import gap_of_cvxpy, has_integers, optimality_of_cvxpy
 from fairalloc.formulations.floors import WithFloors
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
@@ -52,12 +52,13 @@ TERMINATION = {
 }
 
 
-def solved(problem: "cp.Problem", **options: Any) -> str:
+def solved(problem: "cp.Problem", solver: str, **options: Any) -> str:
     """Solve a problem; the termination, "error" where the solver fails."""
     import cvxpy as cp
 
     with suppress(cp.SolverError, ValueError):
-        problem.solve(**options)
+        data, chain, inverse = problem.get_problem_data(solver, solver_opts=options)
+        unpack(problem, chain.solve_via_data(problem, data, False, False, options), chain, inverse)
     return TERMINATION.get(problem.status, "error")
 
 
@@ -189,7 +190,7 @@ class CvxpySession(ModelSession):
         if bound is None:
             return None
         gap = gap_of_cvxpy(self.model, bound)
-        if self.model.is_mixed_integer():
+        if self.mechanism.integer:
             self.message = f"proved to a gap of {gap:.1e} by HiGHS' bound"
         return gap
 
@@ -242,7 +243,7 @@ def reference_bound(problem: "cp.Problem", limits: Limits) -> Bound | None:
     import cvxpy as cp
 
     problem = with_values(problem)
-    if problem.is_mixed_integer() or not problem.is_dcp():
+    if has_integers(problem) or not problem.is_dcp():
         return None
     options = solver_options("CLARABEL", limits.accuracy)
     if limits.limited:

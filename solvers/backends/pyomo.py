@@ -1,14 +1,15 @@
 """Solvers reached through Pyomo: a mechanism's own `ConcreteModel`, handed to HiGHS or, by CasADi, to the Ipopt of its wheel."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairalloc.formulations.common.kkt_residual import active, gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
-from fairalloc.formulations.common.tasks import linear_rows, server_resources
+from fairalloc.formulations.common.tasks import linear_rows, server_resources, variables_of
 from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
@@ -41,7 +42,10 @@ class PyomoSession(ModelSession):
         import pyomo.environ as pyo
 
         parts = self.model.component_objects(pyo.Var, descend_into=False)  # the names in blocks may be the same
-        return {part.local_name: np.array([v.value for v in part.values()], dtype=float) for part in parts}
+        found = {part.local_name: list(part.values()) for part in parts}
+        if "x" in found:
+            found["x"] = variables_of(self.model, self.instance)
+        return {name: np.array([v.value for v in part], dtype=float) for name, part in found.items()}
 
     def is_impossible(self) -> bool:
         model = self.write(None)
@@ -85,7 +89,7 @@ def linear_part(model: "pyo.ConcreteModel", instance: Instance) -> "pyo.Concrete
     model.is_allocation = pyo.ConstraintList()
     for variable in model.x.values() if others else ():
         variable.setlb(max(variable.lb or 0.0, 0.0))
-    for row in linear_rows(instance.arcs.load, list(model.x.values())) if others else ():
+    for row in linear_rows(instance.arcs.load, variables_of(model, instance)) if others else ():
         model.is_allocation.add(pyo.Constraint.Feasible if row is None else row <= 1)
     return model
 
@@ -172,7 +176,8 @@ class PyomoIpopt(PyomoSession):
             options["print_level"] = 5
         options.update(self.limits.solver_options)
         if self.limits.start is not None:
-            for variable, value in zip(self.model.x.values(), interior(self.instance, self.limits.start), strict=True):
+            start = interior(self.instance, self.limits.start)
+            for variable, value in zip(variables_of(self.model, self.instance), start, strict=True):
                 variable.set_value(float(value))
         if self.limits.limited:
             options["max_wall_time"] = self.limits.left
@@ -186,41 +191,59 @@ class PyomoIpopt(PyomoSession):
 
 
 class CasadiProgram:
-    """A Pyomo model as CasADi's function of Ipopt, with Ipopt's `options`."""
+    """A Pyomo model as CasADi's function of Ipopt, with Ipopt's `options`; no `info` where constants violate a constraint."""
+
+    info: Any = None
 
     def __init__(self, model: "pyo.ConcreteModel", options: Mapping[str, Any]) -> None:
         import casadi
+        from pyomo.common.errors import InfeasibleConstraintException
         from pyomo.repn.plugins.nl_writer import NLWriter
 
-        with tempfile.TemporaryDirectory() as folder:
+        self.model, self.nl, self.stats = model, casadi.NlpBuilder(), dict[str, Any](iter_count=0)
+        with tempfile.TemporaryDirectory() as folder, _without_suffixes(model):
             path = Path(folder) / "model.nl"
-            with path.open("w") as file:
+            with path.open("w") as file, suppress(InfeasibleConstraintException):
                 self.info = NLWriter().write(model, file, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
-            self.nl = casadi.NlpBuilder()
+            if self.info is None:
+                return
             self.nl.import_nl(str(path))
         problem: Any = {"x": casadi.vertcat(*self.nl.x), "f": self.nl.f, "g": casadi.vertcat(*self.nl.g)}
         if np.any(np.equal(self.nl.x_lb, self.nl.x_ub)):  # CasADi prints a warning of Ipopt's default
             options = {"fixed_variable_treatment": "make_constraint", **options}
         chosen: Any = {"ipopt": dict(options), "print_time": False, "show_eval_warnings": False, "expand": True}
         self.function = casadi.nlpsol("fairalloc", "ipopt", problem, chosen)
-        self.stats: dict[str, Any] = {}
 
     def solve(self) -> tuple[str, Mapping[Any, float]]:
         """From the values of the model's variables, which it replaces; returns the termination and the duals by constraint."""
         nl, info = self.nl, self.info
-        if np.greater([*nl.x_lb, *nl.g_lb], [*nl.x_ub, *nl.g_ub]).any():  # which CasADi refuses
-            self.stats = {"iter_count": 0}
+        if info is None or np.greater([*nl.x_lb, *nl.g_lb], [*nl.x_ub, *nl.g_ub]).any():  # which CasADi refuses
             return "infeasible", {}
         if np.equal(nl.g_lb, nl.g_ub).sum() > len(nl.x_lb):  # Ipopt refuses it, and CasADi prints a warning besides
-            self.stats = {"iter_count": 0}
             return "error", {}
         start = [1.0 if v.value is None else v.value for v in info.variables]
         result = self.function(x0=start, lbx=nl.x_lb, ubx=nl.x_ub, lbg=nl.g_lb, ubg=nl.g_ub)
         self.stats = self.function.stats()
         for variable, value in zip(info.variables, np.asarray(result["x"]).ravel(), strict=True):
             variable.set_value(float(value), skip_validation=True)
-        duals = dict(zip(info.constraints, np.asarray(result["lam_g"]).ravel(), strict=True))
+        duals = dict.fromkeys(active(self.model, "Constraint"), 0.0)  # also of rows that are constant or have no sides
+        duals |= zip(info.constraints, np.asarray(result["lam_g"]).ravel().tolist(), strict=True)
         return IPOPT_TERMINATION.get(self.stats["return_status"], "error"), duals
+
+
+@contextmanager
+def _without_suffixes(model: "pyo.ConcreteModel") -> Iterator[None]:
+    """Inside no suffix is written, which CasADi does not read: they restrict nothing."""
+    import pyomo.environ as pyo
+
+    written = list(model.component_objects(pyo.Suffix, active=True))
+    for suffix in written:
+        suffix.deactivate()
+    try:
+        yield
+    finally:
+        for suffix in written:
+            suffix.activate()
 
 
 def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any) -> str:

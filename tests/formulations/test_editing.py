@@ -6,15 +6,21 @@ import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+import scipy.sparse as sp
 from narrow import ALGORITHMS, JOBS
 from pyomo.contrib.solver.common.factory import SolverFactory
 from tolerances import EXACT, RESIDUAL, SHARES
 
+import fairalloc as fa
 from fairalloc.analysis.properties import check
 from fairalloc.formulations import MECHANISMS, mechanism
+from fairalloc.formulations.common.tasks import linear_rows, server_resources
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.lexicographic.linear_program import Round
+from fairalloc.formulations.lexicographic.linear_program import Round, pyomo_round
+from fairalloc.formulations.lexicographic.rule import Leximin
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models import Allocation, Instance
+from fairalloc.models.errors import NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import residual, solve
@@ -259,3 +265,110 @@ def test_rounds_fix_nobody_by_what_an_interior_point_method_leaves_of_zero():
     np.testing.assert_allclose(
         solve(instance, mine, "pyomo:ipopt", accuracy="low").tasks, right, rtol=allowed_user_error(ACCURACY["low"])
     )
+
+
+def one_of(values):
+    return lambda problem, _: cp.Problem(
+        problem.objective, [*problem.constraints, cp.constraints.FiniteSet(problem.var_dict["x"][0], values)]
+    )
+
+
+@pytest.mark.parametrize("name", ["drfh", "mmf", "utilitarian"])
+def test_a_finite_set_is_integers(name):
+    """Clarabel left it out: the tasks were not in the set, and the rounds were said to be kept."""
+    instance = example("khamse-fig1").instance
+    mine = mechanism(name).edited("mine", cvxpy=one_of([1.25, 2.25]))
+    found = solve(instance, mine)
+    assert (found.method, found.claims_success) == ("cvxpy:highs", True)
+    assert found.x[0] == pytest.approx({"utilitarian": 1.25}.get(name, 2.25), rel=EXACT)
+    assert check(found, mine).holds
+    with pytest.raises(NotApplicable, match="its model has integers and is not linear"):
+        solve(instance, mechanism("nb").edited("mine", cvxpy=one_of([1.25, 2.25])))
+
+
+class InAnotherOrder(Mechanism):
+    """sum_a a f(x_a), with the variables in another order than the arcs."""
+
+    id = "in-another-order"
+
+    def __init__(self, f=lambda v: v):
+        self.f = f
+
+    def write_pyomo(self, instance):
+        keys, model = list(fa.pyomo_tasks(instance).x), pyo.ConcreteModel()
+        model.x = pyo.Var(keys[::-1], domain=pyo.NonNegativeReals, initialize=1.0)
+        x = [model.x[key] for key in keys]
+        load = [row for row in linear_rows(instance.arcs.load, x) if row is not None]
+        model.capacity = pyo.Constraint(range(len(load)), rule=lambda _, k: load[k] <= 1)
+        model.goal = pyo.Objective(expr=sum(a * self.f(v) for a, v in enumerate(x)), sense=pyo.maximize)
+        return model
+
+
+@pytest.mark.parametrize("own", [InAnotherOrder(), InAnotherOrder(lambda v: pyo.log(1 + v))], ids=["linear", "logarithms"])
+def test_tasks_of_a_model_in_pyomo_are_read_by_their_names(own):
+    """They were read as they stand: the answer was called infeasible by 4."""
+    instance = example("khamse-fig1").instance
+    x = cp.Variable(instance.A, nonneg=True)
+    goal = sum(a * (v if own.f(1) == 1 else cp.log(1 + v)) for a, v in enumerate(x))
+    best = cp.Problem(cp.Maximize(goal), [instance.arcs.load @ x <= 1]).solve(solver=cp.CLARABEL)
+    found = solve(instance, own)
+    assert found.claims_success
+    assert found.values["objective"] == pytest.approx(best, rel=1e-6)
+    assert check(found, own).holds
+    assert not check(replace(found, x=found.x[::-1]), own).holds
+    assert solve(instance, own, "pyomo:ipopt", warm_start=found).claims_success
+
+
+class Turned(Leximin):
+    """drfh in Pyomo, with the variables in another order than the arcs."""
+
+    def write_pyomo(self, instance, round=None):
+        keys, model = list(fa.pyomo_tasks(instance).x), pyo.ConcreteModel()
+        model.x = pyo.Var(keys[::-1], domain=pyo.NonNegativeReals, initialize=1.0)
+        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
+        x, shares = [model.x[key] for key in keys], np.diag(self.rate(instance)) @ instance.arcs.owner.toarray()
+        rows = zip(server_resources(instance), linear_rows(instance.arcs.load, x), strict=True)
+        load = {key: row for key, row in rows if row is not None}
+        share = dict(zip(instance.users, linear_rows(sp.csr_array(shares), x), strict=True))
+        model.share = pyo.Expression(instance.users, rule=lambda _, n: share[n])
+        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
+        model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
+        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
+        return pyomo_round(model, instance, round)
+
+
+@pytest.mark.parametrize("method", [None, "pyomo:highs", "pyomo:ipopt"])
+def test_rounds_of_a_rule_with_variables_in_another_order_are_those_of_the_rule(method):
+    """HiGHS refused it, since its text was said to differ, and arcs were closed as they stand."""
+    instance, rule = example("khamse-fig1").instance, mechanism("drfh")
+    found = solve(instance, Turned("turned", share=rule.share, exact_share=rule.exact_share), method)
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, [3, 3, 8, 8], rtol=SHARES)
+
+
+@pytest.mark.parametrize("kind", ["diag", "symmetric", "PSD"])
+@pytest.mark.parametrize("name", ["drfh", "nb", "utilitarian"])
+def test_variables_of_an_edit_may_be_matrices_of_any_kind(name, kind):
+    """Values of diagonal ones are sparse matrices: the answer was "ValueError: The truth value of an array .. is ambiguous"."""
+
+    def bounded(problem, _):
+        x, y = problem.var_dict["x"], cp.Variable((2, 2), **{kind: True})
+        return cp.Problem(problem.objective, [*problem.constraints, cp.sum(x[:2]) <= cp.trace(y), y <= 0.5, y >= -0.5])
+
+    mine, instance = mechanism(name).edited("mine", cvxpy=bounded), example("khamse-fig1").instance
+    found = solve(instance, mine)
+    assert found.claims_success
+    assert found.x[:2].sum() == pytest.approx(1.0, rel=SHARES)
+    assert check(found, mine).holds
+
+
+@pytest.mark.parametrize("name", ["ps-dsf", "njc"])
+def test_an_edit_with_an_objective_of_its_own_is_not_compared_by_the_parameter(name):
+    """Of its best answer the verdict was that nothing proves it the best by 'utilisation'."""
+
+    def first(problem, _):
+        return cp.Problem(cp.Maximize(problem.var_dict["x"][0]), problem.constraints)
+
+    mine = mechanism(name).configure(objective="utilisation").edited("mine", cvxpy=first)
+    instance = Instance([[1, "1/4"], ["1/4", 1], ["1/2", "1/2"]], [[3, 3]], max_tasks=[3, 3, 4])
+    assert check(solve(instance, mine), mine).holds

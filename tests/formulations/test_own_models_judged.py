@@ -315,7 +315,7 @@ def test_a_solver_that_fails_does_not_show_that_a_model_refuses_tasks(monkeypatc
     def fails(*_, **__):
         raise cp.SolverError("it failed")
 
-    monkeypatch.setattr(cp.Problem, "solve", fails)
+    monkeypatch.setattr(cp.Problem, "get_problem_data", fails)
     verdict = fa.check(found, edited)
     assert (verdict.holds, "its solver cannot tell whether" in verdict.sentence) == (None, True)
 

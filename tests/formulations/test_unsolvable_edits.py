@@ -3,13 +3,16 @@
 import warnings
 
 import cvxpy as cp
+import numpy as np
 import pyomo.environ as pyo
 import pytest
 from pyomo.gdp import Disjunction
 from pyomo.mpec import Complementarity, complements
 from pyomo.network import Arc, Port
+from tolerances import SHARES
 
 import fairalloc as fa
+from fairalloc.solvers.backends.pyomo import ipopt
 
 KHAMSE = fa.example("khamse-fig1").instance
 
@@ -56,6 +59,41 @@ def joined(model, _):
     model.mine = Arc(source=model.p, dest=model.q)
 
 
+def without_value(make):
+    """An edit in Pyomo with the constraint that `make` gives for a parameter without a value."""
+
+    def edit(model, _):
+        model.p = pyo.Param(mutable=True)
+        model.y = pyo.Var()
+        model.mine = pyo.Constraint(expr=make(model))
+
+    return {"pyomo": edit}
+
+
+def in_its_bounds(model):
+    model.y.setub(model.p)
+    return model.x["u3", 0, "s1"] <= model.y
+
+
+def fixed_at_nothing(model):
+    model.y.fixed = True
+    return model.x["u3", 0, "s1"] <= model.y
+
+
+def of_one_arc(make):
+    return {"pyomo": lambda model, _: setattr(model, "mine", pyo.Constraint(expr=make(model.x["u3", 0, "s1"]) <= 3))}
+
+
+def outside(model, _):
+    model.function = pyo.ExternalFunction(lambda *x: 2 * x[0])
+    model.mine = pyo.Constraint(expr=model.function(model.x["u3", 0, "s1"]) <= 1)
+
+
+def asinh_of_a_number(model):
+    model.y.fix(1.0)
+    return model.x["u3", 0, "s1"] <= model.y + pyo.asinh(model.y - 1)
+
+
 def endless(model, _):
     for goal in list(model.component_objects(pyo.Objective, active=True)):
         goal.deactivate()
@@ -71,6 +109,12 @@ UNSOLVABLE = {
     "pyomo: nan on a side": ({"pyomo": nan_side}, "nan in its constraint mine"),
     "pyomo: nan in a factor": ({"pyomo": nan_factor}, "nan in its constraint mine"),
     "pyomo: no value": ({"pyomo": unset}, "the parameter p in its constraint mine has no value"),
+    "pyomo: no value of a factor": (
+        without_value(lambda m: m.p * m.y <= 1),
+        "the parameter p in its constraint mine has no value",
+    ),
+    "pyomo: no bound": (without_value(in_its_bounds), "the parameter p in its bounds of y has no value"),
+    "pyomo: fixed": (without_value(fixed_at_nothing), "the fixed variable y in its constraint mine has no value"),
     "pyomo: two objectives": ({"pyomo": second_goal}, "it has 2 objectives"),
     "pyomo: either": ({"pyomo": either}, "it has the Disjunction mine, which must be transformed"),
     "pyomo: joined": ({"pyomo": joined}, "it has the Arc mine, which must be transformed"),
@@ -80,8 +124,8 @@ UNSOLVABLE = {
 
 @pytest.mark.parametrize("name", ["drfh", "nb", "ps-dsf", "utilitarian"])
 @pytest.mark.parametrize("edit", UNSOLVABLE)
-def test_a_model_without_its_numbers_is_named(name, edit):
-    """Ipopt dropped nan ("optimal"), HiGHS called ps-dsf infeasible, and Pyomo's own errors were tracebacks."""
+def test_a_model_without_its_numbers_is_named(name, edit, caplog):
+    """Ipopt dropped nan ("optimal"), HiGHS called ps-dsf infeasible, and Pyomo's own errors were tracebacks and printed."""
     given, words = UNSOLVABLE[edit]
     mine = fa.mechanism(name).edited("mine", **given)
     found = fa.solve(KHAMSE, mine)
@@ -91,6 +135,71 @@ def test_a_model_without_its_numbers_is_named(name, edit):
     assert not found.has_point
     assert "the model of 'mine' cannot be solved" in found.message
     assert words in found.message
+    assert not caplog.records
+
+
+UNREAD = {
+    "asinh": of_one_arc(pyo.asinh),
+    "acosh": of_one_arc(lambda x: pyo.acosh(1 + x)),
+    "atanh": of_one_arc(pyo.atanh),
+    "Expr_if": of_one_arc(lambda x: pyo.Expr_if(IF_=x <= 1, THEN_=x, ELSE_=2 * x)),
+    "an ExternalFunction": {"pyomo": outside},
+}
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+@pytest.mark.parametrize("words", UNREAD)
+def test_a_function_that_ipopt_does_not_read_is_named(name, words):
+    """The message was that of a file of CasADi's: "nlp_builder.cpp:298: Unknown unary operation: 50"."""
+    found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **UNREAD[words]))
+    assert (found.termination, found.has_point) == ("error", False)
+    assert f"cannot be solved: its constraint mine has {words}, which solvers do not take" in found.message
+
+
+def test_a_function_of_numbers_alone_is_one():
+    found = fa.solve(KHAMSE, fa.mechanism("nb").edited("mine", **without_value(asinh_of_a_number)))
+    assert (found.termination, found.x[2] <= 1) == ("optimal", True)
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_suffixes_restrict_nothing(name):
+    """CasADi refused what Ipopt is told besides: "Suffix values unsupported"."""
+
+    def hinted(model, _):
+        model.hint = pyo.Suffix(direction=pyo.Suffix.EXPORT)
+        model.hint[model.x["u3", 0, "s1"]] = 1
+
+    item = fa.mechanism(name).edited("mine", pyomo=hinted)
+    found, model = fa.solve(KHAMSE, item, "pyomo:ipopt"), item.pyomo(KHAMSE)
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, fa.solve(KHAMSE, name).tasks, rtol=SHARES)
+    assert (ipopt(model), model.hint.active) == ("optimal", True)
+
+
+def constant(model, _):
+    model.y = pyo.Var()
+    model.y.fix(1)
+    model.mine = pyo.Constraint(expr=model.y <= 2)
+
+
+def without_sides(model, _):
+    model.mine = pyo.Constraint(expr=sum(model.x.values()) <= float("inf"))
+
+
+@pytest.mark.parametrize("edit", [constant, without_sides])
+def test_rows_that_restrict_nothing_are_no_reason_to_judge_nothing(edit):
+    """Pyomo leaves them out of what Ipopt gets, so they had no duals."""
+    found = fa.solve(KHAMSE, fa.mechanism("nb").edited("mine", pyomo=edit))
+    assert (found.claims_success, found.not_judged) == (True, "")
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb", "alpha-pf-vds"])
+def test_a_constraint_of_constants_that_is_violated_is_infeasible(name):
+    """For nb the message was Pyomo's InfeasibleConstraintException."""
+    edit = {"pyomo": lambda model, _: setattr(model, "mine", pyo.Constraint(expr=pyo.Constraint.Infeasible))}
+    found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **edit))
+    assert found.termination == "infeasible"
+    assert "this constraint contradicts the model: mine" in found.message
 
 
 @pytest.mark.parametrize("name", ["drfh", "nb", "alpha-pf-vds"])
