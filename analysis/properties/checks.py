@@ -234,8 +234,6 @@ def _definition(
     """Whether the residual of the mechanism's definition is at most the tolerance, and every user error what goes with it."""
     item = mechanism_of(allocation, asked)
     name = asked if isinstance(asked, str) else item.id
-    if item.home(allocation.instance).K != allocation.instance.K:
-        raise NotApplicable(f"{name!r} is about all servers as one pool, but the instance has {allocation.instance.K} servers")
     home_of(item, allocation.instance)
     basic = _checked(PROPERTIES["feasibility"], allocation, tolerance, exact=False)
     far, method = distance(item, allocation, limits, reference, (tolerance, allowed_user_error(tolerance)))
@@ -243,7 +241,8 @@ def _definition(
         return Verdict(name, None, np.nan, method, "by comparison")
     margin = worst([basic.margin] if far is None else [basic.margin, far])
     if margin <= tolerance:
-        if not isinstance(asked, str) and (best := item.parameters.get("objective")):
+        best = item.parameters.get("objective") if item.has_residual else None  # an edit is compared by its own objective
+        if not isinstance(asked, str) and best:
             return undecided(f"it is an allocation of {name}, but nothing proves that it is the best by {best!r}", method, name)
         return Verdict(name, True, margin, f"this is an allocation of {name}", method)
     sentence = basic.sentence if basic.holds is False else f"not an allocation of {name}: its residual is {margin:.3g}"

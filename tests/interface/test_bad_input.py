@@ -389,9 +389,14 @@ CALLS = [
         "the allocation has 1 servers, 1 resources and 1 arcs, but those of 'gavel-max-min' have 1, 2 and 1",
     ),
     (
+        "gavel-max-min on kinds of accelerators",
+        lambda: check(Allocation(Instance([[1]], [[2], [3]], rates=[[1, 2]]), [1, 1]), "gavel-max-min"),
+        "the allocation has 2 servers, 1 resources and 2 arcs, but those of 'gavel-max-min' have 1, 3 and 2",
+    ),
+    (
         "drf of separate servers",
         lambda: check(Allocation(WANG, [0] * 4), "drf"),
-        "'drf' is about all servers as one pool, but the instance has 2 servers",
+        "the allocation has 2 servers, 2 resources and 4 arcs, but those of 'drf' have 1, 2 and 2",
     ),
     (
         "termination",
