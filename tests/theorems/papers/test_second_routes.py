@@ -18,6 +18,7 @@ import p_in_floats
 import pytest
 import w_in_floats
 import z_in_floats
+from scipy.optimize import brentq
 from tolerances import DIFFERENCES, ROUNDING, SHARES
 
 from fairalloc.models import Allocation, FairallocError, Instance, NotApplicable
@@ -556,6 +557,21 @@ def test_who_rests_with_less_than_its_part_is_seen(monkeypatch):
     monkeypatch.setattr(formulas, "_kept", lambda shares, _: kept(shares, -1))
     monkeypatch.setattr(k_in_floats, "kept", lambda _: 2)
     assert seen("K.E57", case) == (False, False)
+
+
+@pytest.mark.parametrize("alpha", [0.25, 0.5, 3])
+def test_the_price_of_57_is_bounded_for_any_alpha(alpha):
+    """By the proof of K.E57, which was claimed for alpha >= 1 alone; z = x / phi of users who share a resource of capacity 1."""
+    phi = np.array([1.0, 3.0])
+    bound = 8 * max((1 / (4 * phi)) ** -alpha)
+
+    def load(price):  # where g'(z) = z^-alpha is the price
+        return phi.sum() * price ** (-1 / alpha)
+
+    for epsilon in (0.01, 0.001):
+        price = brentq(lambda p, e=epsilon: load(p) - 1 + e - e**2 * p, 1e-3, 1e6)
+        assert price <= bound
+        assert load(price) == pytest.approx(1, abs=epsilon * (1 + epsilon * bound))
 
 
 def test_an_iteration_that_rests_elsewhere_is_seen(monkeypatch):

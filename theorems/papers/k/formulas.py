@@ -16,9 +16,9 @@ of ([e_ir]^+)^2 / (2 epsilon^2) by x_ni is lambda_ir d_nr: it has to be subtract
 is N + S, since no column of V is a combination of columns of D, nor the other way round; but one of both may be 0 (`ALIKE`). That
 (102) then fails is not in (107).
 
-Where (55)-(57) rest, users keep 1 - e times (41), with e = epsilon in parts of the least capacity, for alpha >= 1: that bounds
-their prices, so that loads tend to capacities. It is tried for alpha = 1 at each server of a point by itself, with the
-users who have tasks there and weights for which these rest, phi_n = x_n sum_r lambda_r d_nr.
+Where (55)-(57) rest, users keep 1 - e times (41), with e = epsilon in parts of the least capacity, for alpha >= 1. It is tried
+for alpha = 1 at each server of a point by itself, with the users who have tasks there and weights for which these rest, phi_n =
+x_n sum_r lambda_r d_nr.
 """
 
 from collections.abc import Callable, Sequence
