@@ -53,7 +53,8 @@ SEARCHED: Mapping[str, tuple[Any, ...]] = {
 
 OF_A_PROPERTY = {
     "bottleneck-fairness": {"bottleneck", "server bottleneck"},
-    "server-bottleneck-fairness": {"server bottleneck"},
+    "server-bottleneck-fairness": {"bottleneck of a server"},
+    "global-bottleneck-fairness": {"global bottleneck"},
     "single-resource-fairness": {"one resource", "bottleneck", "server bottleneck"},
     "single-server-reduction": {"one server", "everywhere", "identical servers"},
 }
@@ -87,7 +88,7 @@ def known_of(column: Column, axiom: str, size: Size, found: Found) -> AxiomFindi
     """What the implications and the statements say."""
     if why := follows(column.mechanism, axiom, _harmless(size, axiom)):
         return AxiomFinding(Level.PROVED, f"follows from the definition: {why}")
-    made = [_of_the_same(column, axiom, size, found), *_of_statements(column, axiom, size, found)]
+    made = [*_of_statements(column, axiom, size, found), _of_the_same(column, axiom, size, found)]
     return min(made, key=lambda one: DECISIVE.index(one.level))
 
 
@@ -127,7 +128,8 @@ def _of_statement(one: Evidence, axiom: str, size: Size) -> AxiomFinding:
     if finding.status in (Status.PROVED, Status.BY_MACHINE):
         level = Level.CONDITIONAL if conditions or finding.status == Status.BY_MACHINE else Level.PROVED
         return AxiomFinding(level, f"{finding.status}{words}", item.id, finding.answers)
-    return AxiomFinding(Level.TRIED, f"not refuted in {finding.trials:,} cases{words}", item.id, finding.answers)
+    level = Level.UNKNOWN if conditions else Level.TRIED
+    return AxiomFinding(level, f"not refuted in {finding.trials:,} cases{words}", item.id, finding.answers)
 
 
 def _violated(one: Evidence, size: Size) -> AxiomFinding:

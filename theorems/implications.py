@@ -53,7 +53,7 @@ def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
 
 
 ALSO: Mapping[str, tuple[str, ...]] = {
-    "one resource": ("bottleneck", "bottleneck of a server"),
+    "one resource": ("bottleneck", "bottleneck of a server", "global bottleneck"),
     "bottleneck": ("bottleneck of a server",),
 }
 """What words of Hypotheses bring with them."""
@@ -113,9 +113,11 @@ IMPLICATIONS = _made(
         ("weak-sharing-incentive -> strong-sharing-incentive", "one pool has one equal partition", "one server"),
         ("sharing-incentive <-> strong-sharing-incentive", "phi_n / sum phi is 1 / N", "equal weights"),
         ("total-envy-freeness -> envy-freeness", "a sum of minima is at most the minimum of sums", PLAIN),
+        ("envy-freeness -> total-envy-freeness", "one server has all of a bundle, and everybody may use it", ONE_POOL),
         ("bottleneck-fairness server-bottleneck-fairness single-resource-fairness -> feasibility", "by definition"),
         ("single-server-reduction -> feasibility", "by definition"),
         ("single-resource-fairness <-> bottleneck-fairness", "the one resource is the bottleneck", "one resource"),
+        ("single-resource-fairness <-> global-bottleneck-fairness", _MAXMIN, ONE_RESOURCE),
         ("single-server-reduction -> pareto", "the leximin allocation of DRF; " + _LEXIMIN_PARETO, ONE_POOL),
         ("single-server-reduction -> envy-freeness", _NO_ENVY, ONE_POOL),
         ("single-server-reduction -> sharing-incentive", _ONE_SHARE, ONE_POOL),
@@ -155,7 +157,7 @@ IMPLICATIONS = _made(
         ("ps-dsf-tdm -> feasibility", "time sharing never needs more than a divisible server has"),
         ("ps-dsf-tdm -> sharing-incentive", "as for ps-dsf, with time as the one resource", GAME),
         ("ps-dsf-tdm -> envy-freeness", "as for ps-dsf, with time as the bottleneck", PLAIN_GAME),
-        ("server-bottleneck-fairness -> bottleneck-fairness", _AMOUNTS, f"{PLAIN}, bottleneck"),
+        ("server-bottleneck-fairness <-> bottleneck-fairness", _AMOUNTS, f"{PLAIN}, bottleneck"),
     )
 )
 
