@@ -345,9 +345,9 @@ def matrix(
     `mechanisms` and `properties` are shown in any case; with any mechanism, cells that no statement is about say "not examined".
     """
     found, asked = evidence(statements, findings), list(mechanisms)
-    found = {key: several for key, several in found.items() if key[1] not in {*leaving_out}}
-    columns = columns_of([one.statement for several in found.values() for one in several], asked)
-    rows = list(dict.fromkeys([*properties, *(name for _, name in found)]))
+    shown = [key for key in found if key[1] not in {*leaving_out}]
+    columns = columns_of([one.statement for key in shown for one in found[key]], asked)
+    rows = list(dict.fromkeys([*properties, *(name for _, name in shown)]))
     return Matrix(statements, findings, columns, rows, cells_of(found, columns, rows, bool(asked)), **words)
 
 

@@ -16,12 +16,12 @@ from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance
 from fairalloc.models.examples.published import example
 from fairalloc.models.transformations.own_time import own_time
-from fairalloc.theorems.cases import Case
+from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.cells import AT_TWO, JOBS, LEGEND, MISREPORTED, SAME, SCOPE, Column, row_of, scope
 from fairalloc.theorems.conflict import conflict
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, BETWEEN_MISREPORTS, follows
-from fairalloc.theorems.matrix import ASSUMED, comparison, matrix, printed_tables, recorded_matrices, write_matrix
+from fairalloc.theorems.matrix import ASSUMED, TOGETHER, comparison, matrix, printed_tables, recorded_matrices, write_matrix
 from fairalloc.theorems.ours import OF_JOBS, ids_of, ours
 from fairalloc.theorems.packaged_files import packaged_toml
 from fairalloc.theorems.printed import PRINTED
@@ -299,7 +299,7 @@ def test_the_command_draws_the_matrix_from_the_record(capsys, monkeypatch):
     first, _, second = out.partition("\nOther properties\n")
     assert re.search(r"^pareto +✓\S* +[✗⊗]\S* +✓∀ +[✗⊗]", first, re.MULTILINE), "alpha-pf-vds at alpha = 1 alone"
     behind = first.partition("The statements behind the cells")[2]
-    assert "W.S5.1.P9" in behind
+    assert "W.S4.5.identical" in behind
     assert "P.II-B.cdrf.sharing" in behind
     assert not re.search(r"^(pareto|uniqueness) ", second.partition("printed")[0].partition("behind")[0], re.MULTILINE)
     assert main(["theorems", "show", "ours.asset.population-monotonicity"]) == 0
@@ -331,6 +331,39 @@ def test_every_cell_of_the_record_leads_to_its_statement():
     assert [marks["uniqueness", f"alpha-pf-vds, {family}"] for family in families] == ["✗", "±", "✗"]
     assert marks["envy-freeness", "njc"] == marks["uniqueness", "njc"] == "✗"
     assert KNOWN[1][first.cells["envy-freeness", Column("njc")].statement].case.instance.max_tasks.min() == np.inf
+
+
+def test_violations_with_a_zero_demand_alone_are_few():
+    """Of ten such cells nobody had looked for a violation with positive demands, and all but two of ps-dsf have one."""
+    first, _, third = recorded_matrices(*KNOWN)
+    left = {(name, str(column)) for table in (first, third) for (name, column), cell in table.cells.items() if cell.symbol == "⊗"}
+    kinds = ("population-monotonicity", "strategyproofness-in-demands", "group-strategyproofness-in-demands")
+    assert left == set(product(kinds, ("ps-dsf", "alpha-pf-vds, alpha = inf")))
+    shares = ("asset", "drf", "drfh", "h-drf", "lmmf", "nested-leximin", "tsf")
+    told = {first.cells["population-monotonicity", Column(name)] for name in shares}
+    assert {cell.symbol for cell in told} == {"±"}
+    assert {cell.note for cell in told} == {"✓ if positive"}
+
+
+def test_a_cell_has_the_smallest_witness_of_all_tables():
+    """The first table left out what is about demands alone, and searches that began with a case looked for no smaller one."""
+    first, _, third = recorded_matrices(*KNOWN)
+    assert all(first.cells[name, column] == third.cells[name, column] for name in TOGETHER for column in first.columns)
+    pairs = (("strategyproofness", "utilitarian"), ("population-monotonicity", "fds"), ("strategyproofness", "nb"))
+    cases = [KNOWN[1][first.cells[name, Column(column)].statement].case.instance for name, column in pairs]
+    assert [(it.N, it.K, it.R) for it in cases] == [(2, 1, 1), (3, 1, 2), (2, 1, 2)]
+
+
+def test_a_job_is_no_hint_for_users_with_positive_demands():
+    """A job has time of its own and demands nobody else's, which are zeros of its demands for any other mechanism."""
+    hints = list(our_cells._hints(ours()["ours.mmf.uniqueness.positive"]))
+    assert hints
+    assert not any((own_time(case.instance) >= 0).any() for case in hints)
+    for witness in packaged(OURS).witnesses:
+        item = ours()[witness["statement"]]
+        if item.hypotheses.positive and item.mechanism not in JOBS:
+            demands = parse_case(witness["case"]).instance.exact.demands
+            assert all(v > 0 for rows in demands for row in rows for v in row), item.id
 
 
 def test_at_most_fifteen_of_a_hundred_cells_are_open():

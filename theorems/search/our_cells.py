@@ -2,8 +2,8 @@
 
 1. Cases that violate the same property by any mechanism are tried first, with each value of the parameters, and for positive
    demands with small numbers in the place of 0.
-2. The usual search looks for a violation, in floating point, and confirms it in rationals.
-3. Where it finds none, every case is tried in exact arithmetic, until ENOUGH of them were decided.
+2. The usual search looks for a violation, or a smaller one, in floating point, and confirms it in rationals.
+3. Where there is none, every case is tried in exact arithmetic, until ENOUGH of them were decided.
 """
 
 import time
@@ -87,11 +87,9 @@ def _open() -> Iterator[str]:
 
 def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
     start = time.monotonic()
-    # 1.
     main = Search(item, seeded(item, seed), Limit(seconds=seconds))
-    best = smallest(item, _hints(item))
-    # 2.
-    best = main.run() if best is None else main.shrunk(best)
+    # 1. and 2.
+    best = main.run(smallest(item, _hints(item)))
     if best is None:
         # 3.
         main = Search(replace(item, trial=item.confirm), seeded(item, seed), Limit(seconds=10 * seconds))
@@ -104,11 +102,14 @@ def _looked_at(item: Statement, seconds: float, seed: int) -> Finding:
 
 
 def _hints(item: Statement) -> Iterator[Case]:
-    """Its own case, and those on record that violate the property, by whatever mechanism; none of instances of its own."""
+    """Its own case, and those on record that violate the property, by whatever mechanism; neither to nor from a claim about
+    instances of its own.
+    """
     yield from () if item.printed is None else (item.printed,)
     if item.hypotheses.instances is not None:
         return
-    about = {key for key, one in {**all_statements(), **ours()}.items() if one.property == item.property}
+    alike = ((key, one) for key, one in {**all_statements(), **ours()}.items() if one.property == item.property)
+    about = {key for key, one in alike if one.hypotheses.instances is None}  # "positive" means something else of a job
     cases = [parse_case(one["case"]) for one in everything().witnesses if one["statement"] in about]
     names, values = [*item.hypotheses.parameters], item.hypotheses.parameters.values()
     cases += [_without_zeros(case, small) for case in cases for small in SMALL if item.hypotheses.positive]

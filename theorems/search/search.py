@@ -101,9 +101,9 @@ class Search:
         self.because = ""
         self._last: tuple[Draft | None, Instance | None] = None, None
 
-    def run(self) -> Violation | None:
-        """Search until a violation is confirmed and shrunk, or the limit is reached."""
-        found = self._first(self.most, self.limit)
+    def run(self, known: Violation | None = None) -> Violation | None:
+        """Search until a violation is confirmed and shrunk, the known one where there is one, or the limit is reached."""
+        found = known or self._first(self.most, self.limit)
         if found is None or self.statement.hypotheses.instances is not None:  # smaller ones need not be of the family
             return found
         # 5.
