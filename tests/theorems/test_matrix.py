@@ -329,6 +329,8 @@ def test_every_cell_of_the_record_leads_to_its_statement():
     assert marks["polynomial-time", "nb"] == "○"
     families = ("alpha < 1", "alpha > 1", "alpha by server")
     assert [marks["uniqueness", f"alpha-pf-vds, {family}"] for family in families] == ["✗", "±", "✗"]
+    above = first.cells["uniqueness", Column("alpha-pf-vds", "alpha > 1")].statement
+    assert above == "K.3.4.ties", "with B = 0, as in all other cells; the case of K.L2 needs B > 0, which is no parameter of it"
     assert marks["envy-freeness", "njc"] == marks["uniqueness", "njc"] == "✗"
     assert KNOWN[1][first.cells["envy-freeness", Column("njc")].statement].case.instance.max_tasks.min() == np.inf
 

@@ -170,7 +170,7 @@ trials: dict[str, Routes] = {
     "K.L1": once(problem_3.complementary),
     "K.T6": once(problem_3.stationary),
     **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
-    **{name: once(checked(name)) for name in ("K.3.4.ties.below", "K.3.4.ties.mixed")},
+    **{name: once(checked(name)) for name in ("K.3.4.ties", "K.3.4.ties.below", "K.3.4.ties.mixed")},
     "K.T7": once(
         game.missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")
     ),
