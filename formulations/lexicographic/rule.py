@@ -99,9 +99,11 @@ class Leximin(Mechanism):
 
     def domain(self, instance: Instance) -> Instance:
         """The instance whose servers the mechanism allocates; NotApplicable where shares are not defined."""
-        with callers(f"the domain of {self.id!r}"):
-            result = self._domain(instance)
-        require(isinstance(result, Instance), f"the domain of {self.id!r} is", result, "it must be an Instance")
+        result = instance
+        if self._domain is not itself:
+            with callers(f"the domain of {self.id!r}"):
+                result = self._domain(instance)
+            require(isinstance(result, Instance), f"the domain of {self.id!r} is", result, "it must be an Instance")
         self.rate(result)
         return result
 
