@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,10 @@ NESTED = "only rules without groups keep them"
 LEVEL = "its objective is not one that rises with g alone"
 
 
+Edits: TypeAlias = tuple[Callable[..., Any], ...]
+"""What is done to the model of a layer, one after the other; () where the layer has no model."""
+
+
 class Edited(Mechanism):
     r"""The model of another mechanism, edited in each layer or in one, with constraints added or its objective replaced.
 
@@ -33,6 +37,8 @@ class Edited(Mechanism):
 
     The edit is applied to the model of every round of a lexicographic mechanism, and the rounds keep the rule's own objective.
     Users with positive dual prices of "fairness" are fixed at its level, the others go on (solvers/lexicographic/rounds.py).
+
+    The edit of an edit is one edit after the other. On an instance with floors the model that is edited has them (floors.py).
 
     An edit makes the mechanism one program, and each answer says so, where it adds integers or what is not proved to be convex,
     changes a constraint "fairness", adds one about g, or has another objective than a g + b with a > 0; so does every edit of
@@ -44,33 +50,26 @@ class Edited(Mechanism):
     _problem: "cp.Problem | None" = None
     _rounds: "ParametricRound | None" = None
 
-    def __init__(self, base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> None:  # noqa: A002
-        if not (isinstance(id, str) and id):
-            raise FairallocError(f"the id of the edit is {shown(id)}, but it must be a name")
-        for layer, edit in (("cvxpy", cvxpy), ("pyomo", pyomo)):
-            if edit is not None and not callable(edit):
-                raise FairallocError(f"the {layer} edit of {id!r} is {shown(edit)}, but it must be a function")
-        if cvxpy is None and pyomo is None:
-            raise FairallocError(f"the edit {id!r} changes nothing: give a function for cvxpy or for pyomo")
-        self.base, self.id, self.cvxpy_edit, self.pyomo_edit = base, id, cvxpy, pyomo
+    def __init__(self, base: Mechanism, id: str, cvxpy: Edits, pyomo: Edits) -> None:  # noqa: A002
+        self.base, self.id, self.cvxpy_edits, self.pyomo_edits = base, id, cvxpy, pyomo
         self.title, self.source = f"{base.id}, edited", base.source
         self.edits = f"the edit {id!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What travels to another process is what it was made of: a compiled model stays behind."""
         own = {name: getattr(self, name) for name in ("title", "edits", "keeps_floors", "unique")}
-        return type(self), (self.base, self.id, self.cvxpy_edit, self.pyomo_edit), own
+        return type(self), (self.base, self.id, self.cvxpy_edits, self.pyomo_edits), own
 
     @property
     def layers(self) -> frozenset[str]:
         """The layers that have an edit and a model."""
-        edits = {"cvxpy": self.cvxpy_edit, "pyomo": self.pyomo_edit}
-        return frozenset(layer for layer in self.base.layers if edits[layer] is not None)
+        edits = {"cvxpy": self.cvxpy_edits, "pyomo": self.pyomo_edits}
+        return frozenset(layer for layer in self.base.layers if edits[layer])
 
     def written_by(self, layer: str) -> tuple[Callable[..., Any], ...]:
-        """The functions of the base, then the edit."""
-        found, edit = self.base.written_by(layer), self.cvxpy_edit if layer == "cvxpy" else self.pyomo_edit
-        return (*found, edit) if found and edit is not None else ()
+        """The functions of the base, then the edits."""
+        found, edits = self.base.written_by(layer), self.cvxpy_edits if layer == "cvxpy" else self.pyomo_edits
+        return (*found, *edits) if found and edits else ()
 
     def configure(self, /, **parameters: Any) -> Mechanism:
         """The edit of the base with these parameters, without what was compiled for this one."""
@@ -134,13 +133,13 @@ class Edited(Mechanism):
             self.remark = f"the edit makes {self.base.id!r} one program without its later rounds, for {lost}"
         if not self.takes_rounds:
             self._rounds = None
-            self._problem = None if self.cvxpy_edit is None else self._applied_to(self.base.write_cvxpy(domain), domain)
+            self._problem = self._applied_to(self.base.write_cvxpy(domain), domain) if self.cvxpy_edits else None
         kind = read_off(self._problem if self._problem is not None else self.write_pyomo(domain))
         self.linear, self.integer, self.convex = kind["linear"], kind["integer"], kind["convex"]
 
     def _lost(self, domain: Instance) -> str:
         """Write the model of the rounds, edited; what the edit takes from it that rounds need, "" where it leaves all."""
-        if self.cvxpy_edit is None:
+        if not self.cvxpy_edits:
             model, lost = self._edited_model(domain)
         else:
             self._rounds = ParametricRound.of(domain, self.base.write_cvxpy(domain))
@@ -176,13 +175,14 @@ class Edited(Mechanism):
     def _applied_to(self, problem: "cp.Problem", instance: Instance) -> "cp.Problem":
         import cvxpy as cp
 
-        if self.cvxpy_edit is None:
+        if not self.cvxpy_edits:
             raise FairallocError(f"the edit {self.id!r} has no function for cvxpy")
-        before = problem.objective.expr
-        with callers(self.edits):
-            result = self.cvxpy_edit(problem, instance)
-        if not isinstance(result, cp.Problem):
-            raise FairallocError(f"the edit {self.id!r} returned {type(result).__name__}, but it must return a cvxpy.Problem")
+        before, result = problem.objective.expr, problem
+        for edit in self.cvxpy_edits:
+            with callers(self.edits):
+                result = edit(result, instance)
+            if not isinstance(result, cp.Problem):
+                raise FairallocError(f"the edit {self.id!r} returned {type(result).__name__}, but it must return a cvxpy.Problem")
         if "x" not in result.var_dict:
             raise FairallocError(f"the edit {self.id!r} left no variable 'x', but the tasks are read from it")
         if self.base.own_objective and result.objective.expr is not before:
@@ -191,7 +191,7 @@ class Edited(Mechanism):
 
     def write_pyomo(self, instance: Instance, round: "Round | None" = None) -> "pyo.ConcreteModel":  # noqa: A002
         """The base's model, edited in place."""
-        if self.pyomo_edit is None:
+        if not self.pyomo_edits:
             raise FairallocError(f"the edit {self.id!r} has no function for pyomo")
         model, lost = self._edited_model(instance, round)
         if self.takes_rounds and lost:
@@ -206,7 +206,8 @@ class Edited(Mechanism):
         fairness, g = _fairness(model), model.component("g")
         before = [goal.expr for goal in active(model, "Objective")]
         with callers(self.edits):
-            self.pyomo_edit(model, instance)
+            for edit in self.pyomo_edits:
+                edit(model, instance)
         goals = active(model, "Objective")
         if self.base.own_objective and (len(goals) != 1 or goals[0].expr is not before[0]):
             raise NotApplicable(self.base.own_objective)
@@ -223,6 +224,22 @@ class Edited(Mechanism):
     def values(self, allocation: Allocation) -> dict[str, float]:
         """Those of the base where its rounds are kept; else the model's objective is reported."""
         return self.base.values(allocation) if self.takes_rounds else {}
+
+
+def edit(base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> Edited:  # noqa: A002
+    """The edit of a mechanism by functions that were given; of an edit, its functions and then these."""
+    if not (isinstance(id, str) and id):
+        raise FairallocError(f"the id of the edit is {shown(id)}, but it must be a name")
+    for layer, given in (("cvxpy", cvxpy), ("pyomo", pyomo)):
+        if given is not None and not callable(given):
+            raise FairallocError(f"the {layer} edit of {id!r} is {shown(given)}, but it must be a function")
+    if cvxpy is None and pyomo is None:
+        raise FairallocError(f"the edit {id!r} changes nothing: give a function for cvxpy or for pyomo")
+    if not isinstance(base, Edited):
+        return Edited(base, id, *(() if given is None else (given,) for given in (cvxpy, pyomo)))
+    before = (base.cvxpy_edits, cvxpy), (base.pyomo_edits, pyomo)
+    both = ((*edits, given) if edits and given is not None else () for edits, given in before)
+    return Edited(base.base, id, *both)
 
 
 def _is_alike(mine: Any, theirs: Any, paired: dict[int, Any]) -> bool:

@@ -97,11 +97,22 @@ def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
     """The mechanism that keeps the floors of an instance that has some; NotApplicable where it cannot."""
     if mechanism.keeps_floors:
         return mechanism
+    if isinstance(mechanism, Edited):
+        return _edited_with_floors(mechanism, instance)
     if isinstance(mechanism, Leximin | Utilitarian | AlphaFair) and not isinstance(mechanism, PerServer | Uniform | GavelMaxMin):
-        result = WithFloors(mechanism, mechanism.id, in_cvxpy, in_pyomo)
+        result = WithFloors(mechanism, mechanism.id, (in_cvxpy,), (in_pyomo,))
         result.title, result.edits, result.unique = f"{mechanism.title}, with floors", "the floors", mechanism.unique
         return result
     n = int(np.flatnonzero(instance.min_tasks)[0])
     floor = f"user {instance.users[n]!r} has {instance.min_tasks[n]:g}"
     whole = " for whole tasks" * mechanism.parameters.get("integral", False)
     raise NotApplicable(f"mechanism {mechanism.id!r} knows no min_tasks{whole}, but {floor}")
+
+
+def _edited_with_floors(mechanism: Edited, instance: Instance) -> Mechanism:
+    """The edit of the model with floors, in the layers that have one; NotApplicable where the mechanism that is edited cannot."""
+    with_floors(mechanism.base, instance)
+    kind, (base, id, cvxpy, pyomo), own = mechanism.__reduce__()  # noqa: A001
+    result: Edited = kind(base, id, (in_cvxpy, *cvxpy) if cvxpy else (), (in_pyomo, *pyomo) if pyomo else ())
+    vars(result).update(own, keeps_floors=True)
+    return result

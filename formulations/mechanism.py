@@ -204,7 +204,7 @@ class Mechanism:
         """
         if isinstance(id, str) and imported("fairalloc.formulations").MECHANISMS.is_ours(id):
             raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
-        edited: Mechanism = imported("fairalloc.formulations.edited").Edited(self, id, cvxpy, pyomo)  # a subclass of this one
+        edited: Mechanism = imported("fairalloc.formulations.edited").edit(self, id, cvxpy, pyomo)  # a subclass of this one
         return edited
 
     def configure(self, /, **parameters: Any) -> "Mechanism":

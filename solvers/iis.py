@@ -21,22 +21,31 @@ from fairalloc.solvers.backends.pyomo import highs, ipopt, linear_part
 from fairalloc.solvers.options import solver_options
 
 
-def conflict(mechanism: Edited, instance: Instance) -> Iterator[str]:
-    """Sentences that name added constraints without an allocation, ever fewer; those of the last one are irreducible."""
-    found = _in_cvxpy(mechanism, instance) if mechanism.cvxpy_edit is not None else _in_pyomo(mechanism, instance)
+def conflict(mechanism: Edited, instance: Instance) -> Iterator[tuple[str, str]]:
+    """Terminations, and sentences that name added constraints without an allocation, ever fewer; the last ones are irreducible.
+
+    The termination is "error" where there is an allocation, which a solver missed.
+    """
+    found = _in_cvxpy(mechanism, instance) if mechanism.cvxpy_edits else _in_pyomo(mechanism, instance)
     said, names, some = f"no allocation satisfies {mechanism.edits}", list[str](), ""
     try:
         for names in found:
             some = f" because of some of {', '.join(names)}" if names else ""
-            yield f"{said}{some}: there was no time to find out which" if names else said
+            yield "infeasible", f"{said}{some}: there was no time to find out which" if names else said
     except _Undecided:
-        yield f"{said}{some}: its solver could not tell which" if some else said
+        yield "infeasible", f"{said}{some}: its solver could not tell which" if some else said
         return
+    except _Feasible:
+        yield "error", f"its solver calls the model infeasible, but there are allocations that satisfy {mechanism.edits}"
     if names:
         why = "this constraint contradicts the model" if len(names) == 1 else "these constraints contradict each other"
         without = "it" if len(names) == 1 else "any one of them"
         rest = "the model has a solution" if mechanism.convex is not False else "no contradiction is proved"
-        yield f"{said}; {why}: {', '.join(names)}; without {without} {rest}"
+        yield "infeasible", f"{said}; {why}: {', '.join(names)}; without {without} {rest}"
+
+
+class _Feasible(Exception):  # noqa: N818 (a signal, not an error)
+    """There is an allocation."""
 
 
 class _Undecided(Exception):  # noqa: N818 (a signal, not an error)
@@ -51,11 +60,10 @@ def _is_infeasible(termination: str) -> bool:
 
 
 def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) -> Iterator[list[Any]]:
-    """All of them, and what is left after each step; nothing where they alone do not make the model infeasible."""
+    """All of them, and what is left after each step; _Feasible where the model with all of them is not infeasible."""
     kept = list(added)
     if not infeasible(kept):
-        yield []
-        return
+        raise _Feasible
     yield kept
     for item in added:
         rest = [other for other in kept if other is not item]

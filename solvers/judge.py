@@ -143,14 +143,14 @@ def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> A
     """Nested answers and those with floors, whose residual says little of a user where the numbers are far apart."""
     base = without_floors(mechanism)
     enough = allowed_user_error(promised(limits.accuracy))
-    if mechanism.keeps_floors and isinstance(base, Utilitarian) and result.termination == "optimal":
+    if base is not mechanism and isinstance(base, Utilitarian) and result.termination == "optimal":
         wasted = idle(result)
         sentence = f"a user could have {wasted:.1e} of its tasks more on what is free"
         return result.noted(termination="inaccurate", message=sentence) if wasted > promised(limits.accuracy) else result
-    if mechanism.keeps_floors and isinstance(base, AlphaFair) and result.termination == "optimal":
+    if base is not mechanism and isinstance(base, AlphaFair) and result.termination == "optimal":
         return _noted(result, UserError(_bounded(base.user_errors(result), enough)), enough)
     ruled = isinstance(base, NestedMaxMin) or (isinstance(base, Leximin) and base.several_rounds)
-    if mechanism.keeps_floors and result.termination in ("infeasible", "unbounded"):
+    if base is not mechanism and result.termination in ("infeasible", "unbounded"):
         right = _right_answer(utilitarian, result.instance, limits)
         sentence = f"its solver calls the model {result.termination}, but all floors can be kept"
         return result if right is None else result.noted(termination="error", message=sentence)

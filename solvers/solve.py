@@ -150,8 +150,8 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
         nobody = f"no method that is installed computes {item.id!r} on this instance{why}"
         raise NotApplicable(item.unwritten(instance, "cvxpy") or nobody)
     if best.termination == "infeasible" and isinstance(item, Edited):
-        for sentence in conflict(item, item.canonical(item.domain(instance))[0]):
-            best = best.noted(message=sentence)
+        for termination, sentence in conflict(item, item.canonical(item.domain(instance))[0]):
+            best = best.noted(termination=termination, message=sentence)
             if keep is not None:
                 keep(best)
     return best

@@ -16,6 +16,7 @@ Where any name has another value, such as an array or a function without a name,
 
 import inspect
 import sys
+from itertools import zip_longest
 from keyword import iskeyword
 from pathlib import Path
 from symtable import SymbolTable, symtable
@@ -275,12 +276,13 @@ def _globals(scope: SymbolTable, top: bool = False) -> set[str]:
 
 def _define_edited(name: str, value: Edited, lines: dict[str, str]) -> None:
     """An edit of a mechanism of the package, by functions that have a name."""
-    base, edits = _known(name, value.base), []
-    for layer, edit in (("cvxpy", value.cvxpy_edit), ("pyomo", value.pyomo_edit)):
-        if edit is not None:
+    code = _known(name, value.base)
+    for pair in zip_longest(value.cvxpy_edits, value.pyomo_edits):
+        edits = {layer: edit for layer, edit in zip(("cvxpy", "pyomo"), pair, strict=True) if edit is not None}
+        for edit in edits.values():
             _define(edit.__name__, edit, lines)
-            edits.append(f"{layer}={edit.__name__}")
-    lines[name] = f"{name} = {base}.edited({value.id!r}, {', '.join(edits)})"
+        code += f".edited({value.id!r}, {', '.join(f'{layer}={edit.__name__}' for layer, edit in edits.items())})"
+    lines[name] = f"{name} = {code}"
 
 
 def _known(name: str, item: Mechanism) -> str:

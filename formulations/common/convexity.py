@@ -110,13 +110,15 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
 def unsolvable(model: Any) -> str:
     """Why no solver can be right about a CVXPY problem or a Pyomo model, or "".
 
-    It has nan, a number without value, two objectives, two variables "x", or a part or function of Pyomo that no solver takes.
+    It has nan, a number without value, two objectives, two variables "x" or "g", or a part or function of Pyomo no solver takes.
     """
     is_cvxpy = hasattr(model, "is_dcp")
-    if is_cvxpy and (count := [v.name() for v in model.variables()].count("x")) > 1:
-        return f"it has {count} variables 'x', of which one has the tasks"
     if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
         return f"it has {count} objectives"
+    names = [v.name() for v in model.variables()] if is_cvxpy else []
+    for name in ("x", "g"):
+        if names.count(name) > 1:
+            return f"it has {names.count(name)} variables called {name!r}"
     parts = [] if is_cvxpy else [(part.ctype.__name__, part.name) for part in model.component_objects(active=True)]
     for kind, name in sorted(part for part in parts if part[0] not in PARTS)[-1:]:
         return f"it has the {kind} {name}, which must be transformed, for solvers take equations and inequalities alone"

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.floors import WithFloors
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
@@ -220,7 +220,7 @@ class ExactSession(HighsSession):
 
 def without_floors(mechanism: Mechanism) -> Mechanism:
     """The rule or the program that the floors of an instance were added to; any other mechanism itself."""
-    return mechanism.base if isinstance(mechanism, Edited) and mechanism.keeps_floors else mechanism
+    return mechanism.base if isinstance(mechanism, WithFloors) else mechanism
 
 
 def in_rationals(mechanism: Mechanism, home: Instance) -> tuple[Mechanism, Instance] | None:
@@ -276,7 +276,7 @@ class Exact(Method):
         """Linear programs and PS-DSF, not the best of its answers; those of "nb" and "fds" are irrational in general."""
         if isinstance(mechanism, PsDsf) and mechanism.chooses:
             return False
-        if isinstance(mechanism, Edited) and mechanism.keeps_floors:
+        if isinstance(mechanism, WithFloors):
             return mechanism.base.several_rounds and self.computes(mechanism.base)
         without = isinstance(mechanism, Leximin) and mechanism.exact_share is None
         return isinstance(mechanism, Leximin | NestedMaxMin | Utilitarian | PsDsf | TimeShared) and not without

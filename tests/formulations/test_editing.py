@@ -20,7 +20,7 @@ from fairalloc.formulations.lexicographic.linear_program import Round, pyomo_rou
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models import Allocation, Instance
-from fairalloc.models.errors import NotApplicable
+from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import residual, solve
@@ -372,3 +372,63 @@ def test_an_edit_with_an_objective_of_its_own_is_not_compared_by_the_parameter(n
     mine = mechanism(name).configure(objective="utilisation").edited("mine", cvxpy=first)
     instance = Instance([[1, "1/4"], ["1/4", 1], ["1/2", "1/2"]], [[3, 3]], max_tasks=[3, 3, 4])
     assert check(solve(instance, mine), mine).holds
+
+
+def up_to(n, most):
+    """Edits of both layers by which a user runs at most so many tasks."""
+
+    def in_cvxpy(problem, instance):
+        cap = instance.arcs.owner[[n]] @ problem.var_dict["x"] <= most
+        return cp.Problem(problem.objective, [*problem.constraints, cap])
+
+    def in_pyomo(model, instance):
+        tasks = sum(x for (user, *_), x in model.x.items() if user == instance.users[n])
+        model.add_component(f"up to {n}", pyo.Constraint(expr=tasks <= most))
+
+    return {"cvxpy": in_cvxpy, "pyomo": in_pyomo}
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+@pytest.mark.parametrize("name", ["drfh", "lmmf", "nb"])
+def test_an_edit_of_an_edit_is_both(name, layer):
+    """Of rules only the first round was left, and nothing said so: u4 ran 1.87 tasks, and that was optimal."""
+    first = mechanism(name).edited("first", **{layer: up_to(0, 1)[layer]})
+    both, instance = first.edited("both", **{layer: up_to(3, 2)[layer]}), example("khamse-fig1").instance
+    found = solve(instance, both)
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, [1, 9, 14, 2], rtol=SHARES)
+
+
+def test_an_edit_of_an_edit_in_another_layer_is_of_none():
+    both = mechanism("drfh").edited("first", cvxpy=up_to(0, 1)["cvxpy"]).edited("both", pyomo=up_to(3, 2)["pyomo"])
+    with pytest.raises(FairallocError, match="the edit 'both' is of no layer in which 'drfh' is written"):
+        solve(example("khamse-fig1").instance, both)
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+@pytest.mark.parametrize("name", ["drfh", "nb", "utilitarian", "mmf"])
+def test_an_edit_keeps_the_floors_of_an_instance(name, layer):
+    """u1 runs at least 2.5 tasks and u4 at most 3: edits refused the floors that their mechanisms keep."""
+    instance = example("khamse-fig1").instance.replace(min_tasks=["5/2", 0, 0, 0])
+    item, edit = mechanism(name), up_to(3, 3)[layer]
+    found = solve(instance, item.edited("mine", **{layer: edit}))
+    assert found.claims_success
+    assert (found.tasks[0] >= 2.5 - RESIDUAL, found.tasks[3] <= 3 + RESIDUAL) == (True, True)
+    x, phi = cp.Variable(instance.A, nonneg=True), instance.weights
+    u = instance.arcs.owner @ x
+    rows = [instance.arcs.load @ x <= 1, u[0] >= 2.5, u[3] <= 3]
+    goals = {"nb": phi @ cp.log(u), "utilitarian": phi @ u, "mmf": cp.min(u)}
+    if name in goals:
+        best = cp.Problem(cp.Maximize(goals[name]), rows).solve(solver=cp.CLARABEL)
+        assert found.values["objective"] == pytest.approx(best, rel=SHARES)
+    else:
+        np.testing.assert_allclose(found.tasks, [3, 3, 13, 3], rtol=SHARES)
+    torn = solve(instance, item.edited("mine", **{layer: up_to(0, 2)[layer]}))
+    assert torn.termination == "infeasible"
+    assert "contradict" in torn.message
+
+
+def test_an_edit_of_a_mechanism_without_floors_refuses_them():
+    instance = example("khamse-fig1").instance.replace(min_tasks=[1, 0, 0, 0])
+    with pytest.raises(NotApplicable, match="mechanism 'ps-dsf' knows no min_tasks, but user 'u1' has 1"):
+        solve(instance, mechanism("ps-dsf").edited("mine", **up_to(3, 3)))

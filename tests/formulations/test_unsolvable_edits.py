@@ -106,6 +106,7 @@ UNSOLVABLE = {
     "nan in a factor": (added(lambda x: (float("nan") * x <= 1).set_label("mine")), "nan in its constraint mine"),
     "nan in the objective": (instead(lambda x: cp.Maximize(cp.sum(x) * float("nan"))), "nan in its objective"),
     "no value": (added(lambda x: (x <= cp.Parameter(name="p")).set_label("mine")), "the parameter p in its constraint mine"),
+    "two variables x": (added(lambda x: cp.Variable(x.size, name="x") <= 1), "it has 2 variables called 'x'"),
     "pyomo: nan on a side": ({"pyomo": nan_side}, "nan in its constraint mine"),
     "pyomo: nan in a factor": ({"pyomo": nan_factor}, "nan in its constraint mine"),
     "pyomo: no value": ({"pyomo": unset}, "the parameter p in its constraint mine has no value"),

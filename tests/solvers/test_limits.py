@@ -638,11 +638,22 @@ def test_what_is_known_of_a_conflict_is_told_step_by_step():
         return cp.Problem(problem.objective, [*problem.constraints, x[0] <= 3, x[0] >= 4, x[1] <= 5])
 
     item = mechanism("utilitarian").edited("torn", cvxpy=edit)
-    sentences = list(conflict(item, WANG))
+    terminations, sentences = zip(*conflict(item, WANG), strict=True)
+    assert {*terminations} == {"infeasible"}
     assert sentences[0].endswith("there was no time to find out which")
     assert sentences[-1].endswith("; without any one of them the model has a solution")
     assert "x[1] <= 5" in sentences[0]
     assert "x[1] <= 5" not in sentences[-1]
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_what_has_an_allocation_is_not_infeasible_whatever_a_solver_says(layer):
+    """Ipopt called a later round infeasible, and "no allocation satisfies the edit" was the answer."""
+    import cvxpy as cp
+
+    given = {"cvxpy": lambda p, _: cp.Problem(p.objective, [*p.constraints, p.var_dict["x"][0] <= 3]), "pyomo": lambda m, _: None}
+    ((termination, sentence),) = conflict(mechanism("drfh").edited("mine", **{layer: given[layer]}), WANG)
+    assert (termination, "but there are allocations that satisfy the edit 'mine'" in sentence) == ("error", True)
 
 
 @pytest.mark.parametrize("failing", [1, 2, 4])
@@ -654,16 +665,16 @@ def test_a_solver_that_fails_is_no_solution_of_a_conflict(monkeypatch, failing):
         x = problem.var_dict["x"]
         return cp.Problem(problem.objective, [*problem.constraints, x[0] >= 1000, x[1] <= 5, x[2] <= 5])
 
-    calls, solved = [], cp.Problem.solve
+    calls, compiled = [], cp.Problem.get_problem_data
 
-    def fails(problem, **options):
+    def fails(problem, *solver, **options):
         calls.append(1)
         if len(calls) == failing:
             raise cp.SolverError("it failed")
-        return solved(problem, **options)
+        return compiled(problem, *solver, **options)
 
-    monkeypatch.setattr(cp.Problem, "solve", fails)
-    said = list(conflict(mechanism("utilitarian").edited("torn", cvxpy=edit), WANG))[-1]
+    monkeypatch.setattr(cp.Problem, "get_problem_data", fails)
+    _, said = list(conflict(mechanism("utilitarian").edited("torn", cvxpy=edit), WANG))[-1]
     assert (": its solver could not tell which" in said) == (failing > 1)
     assert "has a solution" not in said
 
