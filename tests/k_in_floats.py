@@ -425,7 +425,7 @@ def one_equilibrium_in_floats(case: Case) -> Verdict:
     tasks = [np.bincount(instance.arcs.user, x, instance.N) for x in points]
     if not min(t.min() for t in tasks) > 0:
         raise NotApplicable("a user has no task")
-    game = Game(instance, [float(v) for v in alphas(case)[: instance.K]])
+    game = Game(instance, [float(v) for v in alphas(case)[: instance.K]], 1.0, float(case.parameters.get("B", 0)))
     left = max(game.residual(x) for x in points)
     far = float((np.abs(tasks[0] - tasks[1]) / np.maximum(*tasks)).max())
     both = far > 1e-6 and left <= 1e-9
@@ -656,6 +656,7 @@ SECOND = {
     "K.E107": rank,
     "K.E116": factors_in_floats,
     **dict.fromkeys(("K.3.4.ties", "K.3.4.ties.below", "K.3.4.ties.mixed"), one_equilibrium_in_floats),
+    **dict.fromkeys(("K.L2", "K.C4", "K.4.4.totals", "K.3.4.unique"), one_equilibrium_in_floats),
     "K.3.1.existence": equilibrium_found,
     "K.3.1.concave": concave_in_floats,
     "K.E23": multipliers_in_floats,

@@ -2,8 +2,8 @@
 
     Problem 3 has a unique solution iff it has a locally unique one, for (22) and alpha_i >= 1.
 
-Assumed: one variant, same demands, everywhere, positive, unlimited, equal weights, at least 2 users, alpha in 5, 10,
-20. Shown for the answer below; a claim about every answer is refuted by one.
+Assumed: one variant, same demands, everywhere, positive, unlimited, equal weights, at least 2 users, alpha in 20, 10,
+B in 1/4, 1/2. Shown for the answer below; a claim about every answer is refuted by one.
 """
 
 from fractions import Fraction as F
@@ -14,16 +14,16 @@ def exact(value):
     return [exact(part) for part in value] if isinstance(value, list) else value if value is None else F(value)
 
 
-demands = exact([[1, "1/3"], ["1/3", 1]])
+demands = exact([[3, 1], [1, 3]])
 capacities = exact([[1, 2], [2, 1]])
 eligible = [[1, 1], [1, 1]]
 weights = exact([1, 1])
 problem = (demands, capacities, eligible, weights)
-alpha = 20
+alpha = exact([20, 20])
 B = exact("1/4")
-tasks = exact([[0, 2], [2, 0]])
+tasks = exact([[0, "2/3"], ["2/3", 0]])
 prices = exact([[0, "5/8"], ["5/8", 0]])
-other_tasks = exact([["3/8", "15/8"], ["15/8", "3/8"]])
+other_tasks = exact([["1/8", "5/8"], ["5/8", "1/8"]])
 other_prices = exact([["1062622990788722009/16210220612075905068", "2215542296372313433/16210220612075905068"],
                       ["2215542296372313433/16210220612075905068", "1062622990788722009/16210220612075905068"]])
 
@@ -109,14 +109,15 @@ def full_resources(problem, tasks, i):
 
 
 def two_isolated_equilibria(problem, alpha, B, tasks, prices, other_tasks, other_prices):
-    """Two strict solutions: at each server as many users are served as resources have a price, and these have a regular matrix.
+    """Two strict solutions for one alpha: at each server as many users are served as resources have a price, and these have a
+    regular matrix.
 
     Near such a solution the users who are served, the resources with a price, the slacks and the excess prices are the same, so
     its equations hold, whose only solution it is: it is isolated, and a connected set of several points has no isolated one.
     """
-    demands = problem[0]
+    demands, (power,) = problem[0], {int(v) for v in alpha}
     for x, p in ((tasks, prices), (other_tasks, other_prices)):
-        assert game(problem, lambda z: z**-alpha + B / z, x, p)
+        assert game(problem, lambda z: z**-power + B / z, x, p)
         for i, capacity in enumerate(problem[1]):
             served, paid = [n for n, row in enumerate(x) if row[i]], [r for r, v in enumerate(p[i]) if v]
             assert full_resources(problem, x, i) == paid
@@ -126,7 +127,7 @@ def two_isolated_equilibria(problem, alpha, B, tasks, prices, other_tasks, other
             for n, d in enumerate(demands):
                 gamma = alone(d, capacity)
                 z = sum(x[n]) / (problem[3][n] * gamma)
-                assert n in served or sum(v * q for v, q in zip(p[i], d)) > (z**-alpha + B / z) / gamma
+                assert n in served or sum(v * q for v, q in zip(p[i], d)) > (z**-power + B / z) / gamma
     first, second = (listed(map(sum, x)) for x in (tasks, other_tasks))
     assert first != second
     return {"first": first, "second": second}

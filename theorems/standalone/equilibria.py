@@ -7,9 +7,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.definitions import EXACT, equilibrium
-from fairalloc.theorems.papers.k.problem_1 import exact_tasks, two_best
 from fairalloc.theorems.papers.k.problem_3 import alphas
-from fairalloc.theorems.standalone.certificates import by_place, given, least_prices, rounded
+from fairalloc.theorems.standalone.certificates import given, least_prices, rounded
 from fairalloc.theorems.standalone.definitions import (
     alone,
     arcs,
@@ -122,11 +121,11 @@ def equilibrium_below_1_with_envy(problem: Any, alpha: Any, x: Any, bounds: Any)
 
 
 def make_two_points(case: Case) -> dict[str, Any]:
-    """Alpha of each server, and both points with their prices."""
+    """Alpha of each server, B, and both points with their prices."""
     tasks, other = given(case)["points"]
-    alpha = [F(v) for v in alphas(case)[: case.instance.K]]
-    prices = [priced(case.instance, x, alpha) for x in (tasks, other)]
-    return {"alpha": alpha, "tasks": tasks, "other_tasks": other, "prices": prices[0], "other_prices": prices[1]}
+    alpha, B = [F(v) for v in alphas(case)[: case.instance.K]], F(case.parameters.get("B", 0))
+    prices = [priced(case.instance, x, alpha, B) for x in (tasks, other)]
+    return {"alpha": alpha, "B": B, "tasks": tasks, "other_tasks": other, "prices": prices[0], "other_prices": prices[1]}
 
 
 def falling(z: Any, alpha: Any) -> Any:
@@ -146,28 +145,18 @@ def two_equilibria_at_ties(problem: Any, alpha: Any, tasks: Any, prices: Any, ot
     return {"first": first, "second": second}
 
 
-def make_two_equilibria(case: Case) -> dict[str, Any]:
-    """B, and two isolated solutions of (28)-(29) with their prices."""
-    pair, alpha = two_best(case), int(case.parameters["alpha"])
-    made: dict[str, Any] = {"B": pair.B}
-    for k, each in enumerate(pair.solutions):
-        tasks = by_place(case.instance, exact_tasks(case, each))
-        prices = priced(case.instance, tasks, [alpha] * case.instance.K, pair.B)
-        made |= {("tasks", "other_tasks")[k]: tasks, ("prices", "other_prices")[k]: prices}
-    return made
-
-
 def two_isolated_equilibria(
-    problem: Any, alpha: int, B: Any, tasks: Any, prices: Any, other_tasks: Any, other_prices: Any
+    problem: Any, alpha: Any, B: Any, tasks: Any, prices: Any, other_tasks: Any, other_prices: Any
 ) -> Any:
-    """Two strict solutions: at each server as many users are served as resources have a price, and these have a regular matrix.
+    """Two strict solutions for one alpha: at each server as many users are served as resources have a price, and these have a
+    regular matrix.
 
     Near such a solution the users who are served, the resources with a price, the slacks and the excess prices are the same, so
     its equations hold, whose only solution it is: it is isolated, and a connected set of several points has no isolated one.
     """
-    demands = problem[0]
+    demands, (power,) = problem[0], {int(v) for v in alpha}
     for x, p in ((tasks, prices), (other_tasks, other_prices)):
-        assert game(problem, lambda z: z**-alpha + B / z, x, p)
+        assert game(problem, lambda z: z**-power + B / z, x, p)
         for i, capacity in enumerate(problem[1]):
             served, paid = [n for n, row in enumerate(x) if row[i]], [r for r, v in enumerate(p[i]) if v]
             assert full_resources(problem, x, i) == paid
@@ -177,7 +166,7 @@ def two_isolated_equilibria(
             for n, d in enumerate(demands):
                 gamma = alone(d, capacity)
                 z = sum(x[n]) / (problem[3][n] * gamma)
-                assert n in served or sum(v * q for v, q in zip(p[i], d)) > (z**-alpha + B / z) / gamma
+                assert n in served or sum(v * q for v, q in zip(p[i], d)) > (z**-power + B / z) / gamma
     first, second = (listed(map(sum, x)) for x in (tasks, other_tasks))
     assert first != second
     return {"first": first, "second": second}

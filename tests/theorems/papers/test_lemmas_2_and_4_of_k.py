@@ -7,87 +7,55 @@ import k_in_floats
 import numpy as np
 import pytest
 from scipy.optimize import nnls
-from tolerances import AMPLE, DIFFERENCES, RECOVERED, RESIDUAL
+from tolerances import DIFFERENCES, RECOVERED, RESIDUAL
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.models import Instance, NotApplicable
+from fairalloc.models import Instance
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.solvers import solve
-from fairalloc.theorems.cases import Case
 from fairalloc.theorems.papers.k.directions import LEMMA_4
-from fairalloc.theorems.papers.k.problem_1 import exact_tasks, two_best, two_solutions
 from fairalloc.theorems.registry import all_statements
-from fairalloc.theorems.search.investigate import investigate
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
 
 F = Fraction
 
 STATEMENTS = all_statements()
-TWO = Case(Instance([[3, 1], [1, 3]], [[2, 1], [1, 2]]), parameters={"alpha": 10})
+TWO = STATEMENTS["K.L2"].printed
+B = TWO.parameters["B"]
+
+
+def full_resources(x):
+    """The server and the resource of each row that is used up at tasks x of TWO."""
+    loads = exact_arcs(TWO.instance).loads(x)
+    return [divmod(row, TWO.instance.R) for row, load in enumerate(loads) if load == 1]
 
 
 # ---- Lemma 2 --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.deep
-@pytest.mark.unmeasured
-@pytest.mark.parametrize("name", ["K.L2", "K.C4", "K.3.4.unique"])
-def test_search_refutes_uniqueness_from_scratch(name):
-    finding = investigate(STATEMENTS[name], seconds=AMPLE, trials=6000)
-    assert finding.status == "refuted"
-    assert finding.searched["source"] == "search"
-    assert STATEMENTS[name].confirm(finding.case).holds is False
-
-
-def test_both_basic_solutions_are_equilibria_for_the_residual_too():
-    """Rational optimality conditions against weak duality in floating point, which is another code and needs no basic
-    solution.
-    """
-    pair = two_best(TWO)
-    game = Game(TWO.instance, 10, 1, float(pair.B))
-    points = [exact_tasks(TWO, each) for each in pair.solutions]
+def test_both_points_are_equilibria_for_the_residual_too():
+    """Rational optimality conditions against weak duality in floating point, which is another code."""
+    game = Game(TWO.instance, 20, 1, float(B))
     arcs = exact_arcs(TWO.instance)
-    assert {arcs.tasks(x) for x in points} == {(Fraction(2, 3),) * 2, (Fraction(3, 4),) * 2}
-    for x in points:
+    assert {arcs.tasks(x) for x in TWO.points} == {(Fraction(2, 3),) * 2, (Fraction(3, 4),) * 2}
+    for x in TWO.points:
         near = np.array([float(v) for v in x])
         assert game.residual(near) <= RESIDUAL
         assert game.residual(0.99 * near) > RECOVERED
-    other = Game(TWO.instance, 10, 1, 4 * float(pair.B))
-    assert max(other.residual(np.array([float(v) for v in x])) for x in points) > RECOVERED
+    other = Game(TWO.instance, 20, 1, 4 * float(B))
+    assert max(other.residual(np.array([float(v) for v in x])) for x in TWO.points) > RECOVERED
 
 
-def test_a_basic_solution_that_is_no_equilibrium_is_refused():
+def test_a_point_that_is_no_equilibrium_is_refused():
     data = ARGUMENTS["K.L2"].made(TWO)
     assert ARGUMENTS["K.L2"].found(data)["first"] != ARGUMENTS["K.L2"].found(data)["second"]
-    for changed in ({"B": 4 * data["B"]}, {"alpha": 2}, {"other_tasks": data["tasks"], "other_prices": data["prices"]}):
+    for changed in ({"B": 4 * data["B"]}, {"alpha": [2, 2]}, {"other_tasks": data["tasks"], "other_prices": data["prices"]}):
         with pytest.raises(AssertionError):
             ARGUMENTS["K.L2"].found(data | changed)
 
 
-@pytest.mark.parametrize("capacities", [[[2, 1], [2, 1]], [[2, 1], [1, "13/10"]], [[9, 1], [1, 2]]])
-def test_systems_with_one_equilibrium_pass(capacities):
-    case = Case(Instance([[3, 1], [1, 3]], capacities), parameters={"alpha": 10})
-    assert two_solutions(case).holds is True
-    assert two_solutions(case).margin <= 0
-    assert STATEMENTS["K.L2"].confirm(case).holds is True
-
-
-@pytest.mark.parametrize(
-    ("demands", "capacities", "word"),
-    [
-        ([[1, 0], [1, 0]], [[1, 0], [1, 1]], "free"),
-        ([[3, 1], [1, 3]], [[2, 1]], "unique"),
-        ([[2, 1], [3, 1]], [[1, 1], [1, 2]], "unique"),
-    ],
-)
-def test_free_multipliers_and_proved_uniqueness_are_not_tried(demands, capacities, word):
-    with pytest.raises(NotApplicable, match=word):
-        two_solutions(Case(Instance(demands, capacities), parameters={"alpha": 10}))
-
-
 def test_methods_find_one_of_the_equilibria():
-    pair = two_best(TWO)
-    found = solve(TWO.instance, "alpha-pf-vds", accuracy="high", alpha=10, A=1, B=float(pair.B))
+    found = solve(TWO.instance, "alpha-pf-vds", accuracy="high", alpha=20, A=1, B=float(B))
     assert found.residual <= RESIDUAL
     assert min(abs(found.tasks - v).max() for v in (2 / 3, 3 / 4)) <= RECOVERED
 
@@ -281,17 +249,12 @@ def test_lemma_2_fails_for_powers_too():
     assert all(low[n] < middle[n] < high[n] for low, middle, high in [found] for n in range(3))
 
 
-def test_intervals_agree_with_rationals_at_the_basic_solutions():
-    pair = two_best(TWO)
-    for each in pair.solutions:
-        x = exact_tasks(TWO, each)
-        full = [(i, r) for i, solution in enumerate(each) for r in solution.full]
-        tasks = isolated(TWO.instance, [float(v) for v in x], full, 10, pair.B)
+def test_intervals_agree_with_rationals_at_both_points():
+    for x in TWO.points:
+        tasks = isolated(TWO.instance, [float(v) for v in x], full_resources(x), 20, B)
         assert all(tasks[n].contains(ball(value)) for n, value in enumerate(exact_arcs(TWO.instance).tasks(x)))
 
 
 def test_intervals_refuse_what_is_no_equilibrium():
     assert isolated(POWER, *LOW, 2) is None
-    pair = two_best(TWO)
-    points = [(exact_tasks(TWO, each), [(i, r) for i, c in enumerate(each) for r in c.full]) for each in pair.solutions]
-    assert None in [isolated(TWO.instance, [float(v) for v in x], full, 10, 4 * pair.B) for x, full in points]
+    assert None in [isolated(TWO.instance, [float(v) for v in x], full_resources(x), 20, 4 * B) for x in TWO.points]

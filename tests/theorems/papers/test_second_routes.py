@@ -521,7 +521,7 @@ def test_vertices_have_the_optima_of_linear_programs():
             assert best == pytest.approx(maximum(worth, matrix[:, here], np.ones(matrix.shape[0]), False).value, rel=SHARES)
 
 
-TWO, BELOW, MIXED = (claims_k.cases[name] for name in ("tied", "tied-below", "tied-mixed"))
+TWO, BELOW, MIXED, ISOLATED = (claims_k.cases[name] for name in ("tied", "tied-below", "tied-mixed", "isolated"))
 APART = replace(TWO, points=(TWO.points[0], (F(1), F(0), F(0), F(1))))
 WEIGHTED = Case(Instance([[1], [1]], [[2]], weights=[1, 2]), points=((F(1), F(1)),), parameters={"alpha": 3, "A": 1, "B": 1})
 EMPTY = Case(Instance([[1]], [[1]]), points=((F(0),),))
@@ -533,6 +533,7 @@ EMPTY = Case(Instance([[1]], [[1]]), points=((F(0),),))
         ("K.3.4.ties", TWO, APART),
         ("K.3.4.ties.below", BELOW, replace(BELOW, points=(BELOW.points[0], (F(0), F(1, 4), F(1, 4), F(0))))),
         ("K.3.4.ties.mixed", MIXED, replace(MIXED, points=(MIXED.points[0], (F(1), F(0), F(0), F(1))))),
+        ("K.L2", ISOLATED, replace(ISOLATED, parameters={"alpha": 20, "B": F(1, 2)})),
         ("K.E104", WEIGHTED, replace(WEIGHTED, parameters={"alpha": 3, "A": 1, "B": 0})),
         ("K.Fn8", replace(EMPTY, points=((F(1),),)), None),
     ],

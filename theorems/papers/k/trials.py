@@ -35,7 +35,6 @@ from fairalloc.theorems.checkers.trials import (
     printed_tasks,
 )
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
-from fairalloc.theorems.papers.k.problem_1 import two_solutions
 from fairalloc.theorems.statement import FLOATING_POINT
 
 
@@ -105,6 +104,12 @@ def _almost_proportional(case: Case) -> Verdict:
 
 cases: dict[str, Case] = {
     "alike": formulas.ALIKE,
+    # Mirror images: everybody alone on the server that suits it, or both resources of both servers full
+    "isolated": Case(
+        Instance([[3, 1], [1, 3]], [[1, 2], [2, 1]]),
+        points=((F(0), F(2, 3), F(2, 3), F(0)), (F(1, 8), F(5, 8), F(5, 8), F(1, 8))),
+        parameters={"alpha": 20, "B": F(1, 4)},
+    ),
     # Two users who are mirror images, as the servers are: 4 x + y <= 8 and x + 4 y <= 4 at server 1, where gamma is 2 and 1
     "tied": Case(
         Instance([[4, 1], [1, 4]], [[8, 4], [4, 8]]),
@@ -169,7 +174,7 @@ trials: dict[str, Routes] = {
     "K.T5": game.same_as_ps_dsf(time_shared),
     "K.L1": once(problem_3.complementary),
     "K.T6": once(problem_3.stationary),
-    **{name: Routes(two_solutions, checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
+    **{name: once(checked(name)) for name in ("K.L2", "K.4.4.totals", "K.C4", "K.3.4.unique")},
     **{name: once(checked(name)) for name in ("K.3.4.ties", "K.3.4.ties.below", "K.3.4.ties.mixed")},
     "K.T7": once(
         game.missing("neither K's proof nor the one below covers full resources without a price, which may have one near by")
