@@ -17,11 +17,14 @@ from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, require, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, floats, frozen, without_rounding, worst
+from fairalloc.models.numbers import Floats, exact_text, floats, frozen, without_rounding, worst
 from fairalloc.models.tables import Grid, pandas
 
 USER_ERROR_NOT_KNOWN = "optimal, user error not known"
 """The termination of an answer whose residual meets the accuracy, and whose tasks nothing bounds for each user."""
+
+SAME = 1e-9
+"""Largest relative difference between tasks and the rational or the sum given beside them: people round to ten digits."""
 
 TERMINATIONS = (
     *("optimal", USER_ERROR_NOT_KNOWN, "stationary", "approximate", "inaccurate", "time_limit", "iteration_limit"),
@@ -53,6 +56,12 @@ class Times:
         return Times(*(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True)))
 
 
+def check_rational(exact: Fraction, tasks: float, where: str, given: str = "") -> None:
+    """InstanceError where a rational, which may be `given` as a text, is not the number of tasks beside it."""
+    if not (abs(exact) <= np.finfo(float).max and abs(float(exact) - tasks) <= SAME * abs(tasks)):
+        raise InstanceError(f"the allocation gives {where} as {tasks!r}, but exactly as {shown(given or exact_text(exact))}")
+
+
 @dataclass(frozen=True, eq=False)
 class Allocation:
     """Tasks x[a] >= 0 for the arcs of an instance.
@@ -79,7 +88,7 @@ class Allocation:
     threads : that linear algebra was allowed to use; None where no method ran to its end
     log : the lines that the method's solver printed, where they were asked for
     bundles : (N, K, R) resource handed out where that is more than the tasks use, else None
-    x_exact : (A,) the tasks as rationals, where the method computes in rationals, else None
+    x_exact : (A,) the same tasks as rationals, where the method computes in rationals, else None
     rule : the mechanism itself with its parameters, where `solve` was given one and not its id; it is in no document, and travels
         to other processes where it can be pickled
 
@@ -124,6 +133,8 @@ class Allocation:
             raise InstanceError(f"there is no termination {shown(self.termination)}: the terminations are {known}")
         exact = self.x_exact is None or (isinstance(self.x_exact, tuple) and len(self.x_exact) == arcs)
         require(exact, "x_exact is", self.x_exact, f"it must be {arcs} rationals, one for each arc")
+        for a, value in enumerate(self.x_exact or ()):
+            self._check_exact(a, value, float(x[a]))
         object.__setattr__(self, "x", frozen(x))
         pools = self.instance.K, self.instance.R
         for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", (self.instance.N, *pools))):
@@ -131,6 +142,13 @@ class Allocation:
                 object.__setattr__(self, name, frozen(_shaped(floats(value, name), name, shape)))
                 if not np.isfinite(getattr(self, name)).all():
                     raise InstanceError(f"{name} holds a number that is not finite, but all must be")
+
+    def _check_exact(self, a: int, value: Any, tasks: float) -> None:
+        require(isinstance(value, Fraction | int), "an entry of x_exact is", value, "it must be a Fraction")
+        instance, arcs = self.instance, self.instance.arcs
+        where = f"user {instance.users[arcs.user[a]]!r} tasks on server {instance.servers[arcs.server[a]]!r}"
+        where += f" as variant {arcs.variant[a]}" * bool(arcs.variant[a])
+        check_rational(Fraction(value), tasks, where)
 
     def noted(self, **facts: Any) -> "Allocation":
         """The same point with other facts about it, such as residuals: nothing is checked or derived again."""

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 import numpy as np
 
-from fairalloc.models.allocation import Allocation
+from fairalloc.models.allocation import SAME, Allocation, check_rational
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
@@ -32,9 +32,6 @@ ALLOCATION_SCHEMA, ARRAYS = "fairalloc-allocation/1", ("prices", "round_prices",
 
 LARGEST = 1 << 29
 """The most bytes of a file that are read."""
-
-SAME = 1e-9
-"""Largest relative difference between a float and the rational given beside it: people round to ten digits."""
 
 
 class NotJson(InstanceError):  # noqa: N818 (the words users read)
@@ -384,8 +381,7 @@ def _exactly(value: Any, tasks: float, where: str) -> Fraction:
     if not isinstance(value, str):
         raise InstanceError(f"the allocation gives {where} exactly as {shown(value)}, but a rational is a string such as '5/7'")
     result = rational(value, f"what the allocation gives {where} exactly")
-    if not (abs(result) <= np.finfo(float).max and abs(float(result) - tasks) <= SAME * abs(tasks)):
-        raise InstanceError(f"the allocation gives {where} as {tasks!r}, but exactly as {shown(value)}")
+    check_rational(result, tasks, where, value)
     return result
 
 

@@ -124,6 +124,20 @@ def test_rationals_must_fit_the_arcs():
         Allocation(WANG, [10, 0, 0, 10], x_exact=(Fraction(10), Fraction(10)))
 
 
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        (Fraction(9), "the allocation gives user 'u1' tasks on server 's1' as 10.0, but exactly as '9'"),
+        ("10", "an entry of x_exact is '10', but it must be a Fraction"),
+        (np.nan, "an entry of x_exact is nan, but it must be a Fraction"),
+    ],
+)
+def test_rationals_are_those_of_the_tasks(first, told):
+    """A property had been checked of other tasks than the definition, and certify ended in a TypeError."""
+    with pytest.raises(InstanceError, match=told):
+        Allocation(WANG, [10, 0, 0, 10], x_exact=(first, Fraction(0), Fraction(0), Fraction(10)))
+
+
 def test_rationals_stand_in_the_json_document():
     users = allocation_document(solve(example("wang-prop4").instance, "drfh", "exact"))["users"]
     assert [user["tasks_exact"] for user in users] == ["12/5", "4/5"]
