@@ -37,7 +37,6 @@ from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.properties.checks import PROPERTIES, TOLERANCE, check
 from fairalloc.analysis.properties.misreport import Misreport, Vectors
 from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Property
-from fairalloc.analysis.solution_sets import MULTIVALUED
 from fairalloc.analysis.verdict import Verdict, by_margin, for_the_answer_of, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
@@ -123,7 +122,7 @@ def check_mechanism(
     else:
         known = (*MECHANISM_PROPERTIES, *PROPERTIES)
         raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
-    several = item.id in MULTIVALUED and used
+    several = not item.unique and used
     return replace(verdict, answers=for_the_answer_of("exact" if exact else used[0])) if several else verdict
 
 

@@ -316,6 +316,22 @@ def test_properties_of_allocations_are_checked_of_the_mechanisms_own():
     assert set(MECHANISM_PROPERTIES) == {"population-monotonicity", "strategyproofness", "group-strategyproofness"}
 
 
+@pytest.mark.parametrize(
+    ("item", "parameters", "answers"),
+    [
+        ("alpha-fair", {"alpha": 0}, "for the answer of exact"),
+        ("alpha-fair", {"alpha": np.inf}, ""),
+        ("lmmf", {"integral": True}, "for the answer of cvxpy:highs"),
+        ("utilitarian", {}, "for the answer of exact"),
+        ("lmmf", {}, ""),
+    ],
+)
+def test_where_there_are_several_answers_a_verdict_says_whose_it_is_about(item, parameters, answers):
+    """With parameters a mechanism may have several, which had been looked up by its id: the largest sum, whole tasks."""
+    three = Instance([[1], [1]], [[3]])
+    assert check_mechanism(three, item, "envy-freeness", **parameters).answers == answers
+
+
 def test_simple_lies_by_hand():
     """Another's demands instead of or beside one's own, each number times six factors or 0, and one server less or more."""
     search = object.__new__(_MisreportSearch)
