@@ -19,6 +19,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,9 @@ def simulate_tasks(
     turns = ServerEvents() if events is None else events
     turns.check_on(cluster)
     chosen = find_scheduler(scheduler)
-    found = chosen.sizes(workload.demand, cluster.capacities)
+    named = f"the scheduler {chosen.id or type(chosen).__name__!r}"
+    with callers(named):
+        found = chosen.sizes(workload.demand, cluster.capacities)
     require(isinstance(found, tuple) and len(found) == 2, "the scheduler's sizes are", found, "they must be two arrays")
     sizes, capacities = (numbers(values, "the scheduler's sizes", 2) for values in found)
     sound = len(sizes) == len(workload) and capacities.shape == (len(cluster.counts), max(sizes.shape[1], 1))
@@ -82,7 +85,7 @@ def simulate_tasks(
     state = TaskState(workload, cluster, (sizes, capacities), turns, seed)
     for j in np.flatnonzero(~np.any(state.allowed[state.shape], axis=1))[:1]:
         raise InstanceError(f"the tasks of job {j} fit on no machine as {chosen.id or 'the scheduler'} counts what they take")
-    with callers(f"the scheduler {chosen.id or type(chosen).__name__!r}"), localcontext(Context(prec=28)):  # not the caller's
+    with callers(named), localcontext(Context(prec=28)):  # not the caller's
         return _Simulation(state, chosen, turns, np.inf if until is None else float(until)).run()
 
 
@@ -213,7 +216,7 @@ class _Simulation:
         """Start tasks of the shapes that have room until none has."""
         state, scheduler, ready = self.state, self.scheduler, set(shapes)
         users: set[int] = set().union(*map(self.users_of.__getitem__, ready))
-        order = [(scheduler.priority(state, n), n) for n in users]
+        order = [(self._priority(n), n) for n in users]
         heapq.heapify(order)
         self.following: dict[int, int] = {}
         groups: dict[tuple[int, int], int] = {}
@@ -226,7 +229,7 @@ class _Simulation:
                 continue
             if self.by_job and asked.get(n) != j:  # once for each start: what always rises would be asked without end
                 asked[n] = j
-                if (priority := scheduler.job_priority(state, n, j)) > bound:
+                if (priority := _number(scheduler.job_priority(state, n, j), f"priority of job {j}")) > bound:
                     heapq.heapreplace(order, (priority, n))
                     if order[0][1] != n:
                         continue
@@ -234,7 +237,7 @@ class _Simulation:
             if s != NOWHERE:
                 self._start(j, n, s, groups)
                 asked.clear()
-                heapq.heapreplace(order, (scheduler.priority(state, n), n))
+                heapq.heapreplace(order, (self._priority(n), n))
                 full = state.started(state.shape[j], s)
             if full:  # no machine has room for these shapes
                 ready.difference_update(full)
@@ -245,6 +248,9 @@ class _Simulation:
             heapq.heappush(self.ends, (end, len(self.job)))
             for column, value in zip(self.columns, (j, s, count, state.time, end, RUNNING), strict=True):
                 column.append(value)
+
+    def _priority(self, n: int) -> float:
+        return _number(self.scheduler.priority(self.state, n), f"priority of user {n}")
 
     def _next_job(self, n: int, ready: set[int]) -> int | None:
         """The user's first job of a ready shape."""
@@ -263,7 +269,7 @@ class _Simulation:
         again = {m for _, m in order if m in following and shape[following[m]] not in ready}
         if not again:
             return order
-        order = [pair for pair in order if pair[1] not in again] + [(self.scheduler.priority(self.state, m), m) for m in again]
+        order = [pair for pair in order if pair[1] not in again] + [(self._priority(m), m) for m in again]
         heapq.heapify(order)
         return order
 
@@ -296,3 +302,10 @@ class _Simulation:
         columns = (*self.columns[:4], end, self.outcome, np.array(state.waiting, dtype=np.int64), self.cancelled)
         made = [frozen(np.array(column)) for column in columns]
         return TaskLog(state.workload, state.cluster, self.events, self.scheduler.id, until, *made)
+
+
+def _number(value: float, what: str) -> float:
+    """A priority; InstanceError where users could not be put in order by it."""
+    if not isinstance(value, Real | np.bool_) or value != value:
+        raise InstanceError(f"the scheduler's {what} is {shown(value)}, but it must be a number")
+    return value

@@ -1,5 +1,6 @@
 """The simulation of tasks: event by event what the plain one does, and what W says of the heuristic (9)."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -342,13 +343,23 @@ def test_a_scheduler_that_counts_nonsense_is_one_sentence(sizes):
             simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), own)
 
 
-@pytest.mark.parametrize("name", ["priority", "server", "changed", "begin"])
+TWO = Workload(["cpu"], ["a", "b"], [1, 1], [0, 1], [0, 0], [3, 3], [5, 5], [[1], [1]])
+
+
+@pytest.mark.parametrize("name", ["priority", "server", "changed", "begin", "sizes", "job_priority", "job_order"])
 def test_a_scheduler_that_fails_is_one_sentence(name):
-    """Numbers that cannot be compared, and errors."""
-    two = Workload(["cpu"], ["a", "b"], [1, 1], [0, 1], [0, 0], [3, 3], [5, 5], [[1], [1]])
-    own = type("Own", (Scheduler,), {name: lambda _, *given: (None if given[1] else 1.0) if name == "priority" else given[9]})
+    own = type("Own", (Scheduler,), {name: lambda _, *given: given[9]})
     with pytest.raises(InstanceError, match=r"^the scheduler 'Own' failed: "):
-        simulate_tasks(two, Cluster(["cpu"], [[1]], [2]), own)
+        simulate_tasks(TWO, Cluster(["cpu"], [[1]], [2]), own)
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), "first", (1, 2)])
+@pytest.mark.parametrize("name", ["priority", "job_priority"])
+def test_users_are_put_in_order_by_numbers(name, value):
+    """Where all have None or nan, the order had been that of the users."""
+    own = type("Own", (Scheduler,), {name: lambda *_: value})
+    with pytest.raises(InstanceError, match=rf"^the scheduler's priority of (job|user) \d is {re.escape(repr(value))}, but"):
+        simulate_tasks(TWO, Cluster(["cpu"], [[1]], [2]), own)
 
 
 def test_a_task_lacks_nothing_where_a_machine_has_none_of_what_it_does_not_need():
