@@ -183,6 +183,20 @@ def told_apart(one: Any, other: Any) -> tuple[str, str]:
     return (exact_text(Fraction(one)), exact_text(Fraction(other))) if exact else (f"{float(one):.6g}",) * 2
 
 
+def as_margin(value: Any) -> tuple[float, str]:
+    """A real number as a float, inf beyond their range, and as a text of at most 60 characters.
+
+    >>> as_margin(Fraction(-1, 3))[1], as_margin(10**400)[0]
+    ('-1/3', inf)
+    """
+    text = exact_text(Fraction(value)) if isinstance(value, Fraction | int) else str(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf if value > 0 else -math.inf
+    return number, text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def literal(value: Fraction) -> int | float | str:
     """An int, or a float that prints as exactly this value, or a string "p/q"."""
     if value.denominator == 1:

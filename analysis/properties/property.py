@@ -25,6 +25,7 @@ import numpy as np
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import InstanceError, callers, shown
+from fairalloc.models.numbers import as_margin
 
 MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
 """What only a mechanism can have, not one allocation."""
@@ -60,13 +61,14 @@ class Property:
         if isinstance(found, bool | np.bool_):
             words = f"{self.name} {'holds' if found else 'does not hold'}"
             return Verdict(self.name, bool(found), 0.0 if found else np.inf, words, "a function of the caller")
-        if isinstance(found, Real) and not np.isnan(float(found)):
+        if isinstance(found, Real) and found == found:
+            margin, text = as_margin(found)
             # rationals of an allocation in rationals are compared with 0, others with the tolerance
             exact = isinstance(found, Fraction | int) and h.allocation.x_exact is not None
             most, method = (0, "rational arithmetic") if exact else (tolerance, "a function of the caller")
             holds = bool(found <= most)
-            words = f"{self.name} is {'not ' if holds else ''}violated: {found} is {'at most' if holds else 'above'} {most}"
-            return Verdict(self.name, holds, float(found), words, method)
+            words = f"{self.name} is {'not ' if holds else ''}violated: {text} is {'at most' if holds else 'above'} {most}"
+            return Verdict(self.name, holds, margin, words, method)
         rule = "it must be a Verdict, True or False, or a number"
         raise InstanceError(f"the property {self.name!r} returned {shown(found)}, but {rule}")
 

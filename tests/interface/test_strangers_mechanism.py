@@ -180,6 +180,18 @@ def test_not_a_number_is_refused():
         fa.check(fa.Allocation(WANG, [5, 0, 0, 5]), fa.Property("none", lambda _: float("nan")))
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_number_beyond_the_range_of_floats_decides(sign):
+    """Of 401 digits, and of 5001, which Python does not write."""
+    for value in (sign * 10**400, Fraction(sign * 10**5000, 3)):
+        own = fa.Property("own", lambda _, value=value: value)
+        verdict = fa.check(fa.Allocation(WANG, [5, 0, 0, 5]), own)
+        assert (verdict.holds, verdict.margin) == (sign < 0, sign * np.inf)
+        assert "violated: " + "-" * (sign < 0) in verdict.sentence
+        found = fa.claim("own", mechanism="drfh", property=lambda _, value=value: value).search(time_limit=60, trials=40)
+        assert found.status == ("refuted" if sign > 0 else "not refuted")
+
+
 def test_the_command_line_checks_a_number(mine, tmp_path, capsys):
     fa.write_allocation(fa.Allocation(WANG, [5, 0, 0, 10]), tmp_path / "far.json")
     assert main(["check", "wang-fig2", str(tmp_path / "far.json"), "--property", f"{mine}:spread"]) == 1

@@ -30,6 +30,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, callers, no_such, shown
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import as_margin
 from fairalloc.runs.objects import ObjectKind, load_objects
 from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.method_registry import methods_for
@@ -178,13 +179,13 @@ def _verdict(value: Any, name: str, exact: bool) -> Verdict:
     if isinstance(value, bool | np.bool_):
         sentence = f"{name} {'holds' if value else 'does not hold'}"
         return Verdict(name, bool(value), 0.0 if value else 1.0, sentence, f"{FLOATING_POINT}: it says yes or no")
-    if not isinstance(value, Real) or np.isnan(float(value)):
+    if not isinstance(value, Real) or value != value:
         raise TypeError(f"{name} returned {shown(value)}, but it must return a Verdict, a bool, a number or None")
     rational = exact and isinstance(value, Fraction | int)
     limit = 0 if rational else TOLERANCE
-    holds = not (value > 0 if isinstance(value, Fraction | int) and exact else float(value) > limit)
-    sentence = f"{name} is {'not ' if holds else ''}violated: {value} is {'at most' if holds else 'above'} {limit}"
-    return Verdict(name, holds, float(value), sentence, "rational arithmetic" if rational else FLOATING_POINT)
+    holds, (margin, text) = bool(value <= limit), as_margin(value)
+    sentence = f"{name} is {'not ' if holds else ''}violated: {text} is {'at most' if holds else 'above'} {limit}"
+    return Verdict(name, holds, margin, sentence, "rational arithmetic" if rational else FLOATING_POINT)
 
 
 # ---- how it is tried and confirmed --------------------------------------------------------------------------------------
