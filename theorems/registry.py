@@ -26,14 +26,15 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, TypeVar
 
+from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such
 from fairalloc.models.examples.published import example
 from fairalloc.models.registry import Registry, naming_the_file
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.checked import checked, rests_on
-from fairalloc.theorems.checkers.game import about_several, missing
-from fairalloc.theorems.checkers.own import MISREPORTS, judge_of
-from fairalloc.theorems.checkers.trials import Routes, about_mechanism, once
+from fairalloc.theorems.checkers.game import missing
+from fairalloc.theorems.checkers.own import MISREPORTS, judge_of, routes
+from fairalloc.theorems.checkers.trials import Routes, once
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.packaged_files import joined, packaged_toml
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
@@ -151,14 +152,14 @@ def _statement(
         raise ValueError(f"{min(unknown)!r} is no key, but the keys are {', '.join(FIELDS + PROSE + MADE)}")
     if lacking := {"id", "text", "place"} - {*given}:
         raise ValueError(f"it has no {min(lacking)}, but each needs one")
-    routes, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
+    tried, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
     usual = {"quantifier": "one" if printed else "all", "misreports": MISREPORTS.get(given.get("property", ""), 0)}
     fields = usual | {key: given[key] for key in FIELDS if key in given}
     parameters = {name: tuple(map(_number, values)) for name, values in given.get("parameters", {}).items()}
     prose = {"note": given.get("missing", "")} | {key: given[key] for key in PROSE if key in given}
     return Statement(
-        trial=routes.trial,
-        confirm=routes.confirm,
+        trial=tried.trial,
+        confirm=tried.confirm,
         hypotheses=replace(Hypotheses.of(given.get("hypotheses", "")), parameters=parameters, points=given.get("points", 0)),
         printed=(cases[printed] if printed in cases else Case(example(printed).instance)) if printed else None,
         proof=_proof(joined(given.get("proof", "")), proofs),
@@ -192,8 +193,7 @@ def _routes(given: Mapping[str, Any]) -> Routes:
         return once(checked(given["id"]))
     if not (name and mechanism):
         raise ValueError("it has no trial in trials.py, and no mechanism with a property or a judge")
-    judge = judge_of(name).judge
-    return about_several(mechanism, judge, name) or about_mechanism(mechanism, judge)
+    return routes(find_mechanism(mechanism), judge_of(name))
 
 
 # ---- of all papers and of installed packages ----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.solution_sets.njc_answers import polytopes
-from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict
+from fairalloc.analysis.verdict import FOR_SOME, Verdict
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
@@ -20,7 +20,7 @@ from fairalloc.models.exact.polytopes import polytope_vertices
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
-from fairalloc.theorems.checkers.trials import Answer, Routes, about_mechanism, misreport_of, once, only_where
+from fairalloc.theorems.checkers.trials import Answer, Routes, about_mechanism, once, only_where
 from fairalloc.theorems.standalone.definitions import with_dummies
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -91,18 +91,17 @@ def domain_vertices(d: Requests) -> list[Rationals]:
     return sorted(polytope_vertices([ZERO] * len(d.parts), [ONE] * len(d.parts), [], rows))
 
 
-def of_data(judge: Callable[[Case, Requests], Found], held: str = "", broken: str = "") -> Routes:
+def of_data(judge: Callable[[Case, Requests], Found], answers: str = "") -> Routes:
     """A judgement of all NJC allocations, or of the region, in rationals."""
 
     def decide(case: Case) -> Verdict:
         margin, sentence, points = judge(case, data(case))
-        answers = broken if margin > 0 else held
         return Verdict("njc", not margin > 0, float(margin), sentence, "rational arithmetic", points, answers=answers)
 
     return once(decide)
 
 
-def for_every(gap: Callable[[Requests, Rationals], tuple[Any, str] | None], convex: bool = False) -> Routes:
+def for_every(gap: Callable[[Requests, Rationals], tuple[Any, str] | None]) -> Routes:
     """The largest margin of a claim over the corners of all NJC allocations; None = its hypothesis does not hold at one."""
 
     def worst(_: Case, d: Requests) -> Found:
@@ -111,7 +110,7 @@ def for_every(gap: Callable[[Requests, Rationals], tuple[Any, str] | None], conv
         margin, words, x = max(found, key=lambda made: made[0])
         return Found(margin, f"at x = {brackets(x)} {words}", {"x": x})
 
-    return of_data(worst, FOR_ALL if convex else FOR_SOME, FOR_SOME)
+    return of_data(worst, FOR_SOME)
 
 
 def compared_with_drf(judge: Callable[[Requests, list[Rationals], Sequence[Any]], Found]) -> Routes:
@@ -141,12 +140,6 @@ def pareto(d: Requests, x: Rationals) -> tuple[Any, str]:
     spare = [1 - load for load in d.loads(x)]
     gain, i = max((min([1 - v, *(spare[j] / r for j, r in part.items())]), i) for i, v, part, _ in users(d, x))
     return gain, f"user {i + 1} could have {x[i] + gain} of its request and nobody less"
-
-
-def sharing(d: Requests, x: Rationals) -> tuple[Any, str]:
-    """x_i >= y, the part of its request that i can run with e_i of each resource (D 4)."""
-    gap, i = max((min([ONE, *(e / r for r in part.values())]) - v, i) for i, v, part, e in users(d, x))
-    return gap, f"user {i + 1} could have {x[i] + gap} of its request with its entitlement alone"
 
 
 def exact_entitlement(d: Requests, x: Rationals) -> tuple[Any, str]:
@@ -275,15 +268,6 @@ def _serial(d: Requests, count: int) -> Rationals:
         spare = [1 - load for load in d.loads(x)]
         x[i] = min([ONE, *(spare[j] / r for j, r in d.parts[i].items())])
     return tuple(x)
-
-
-def misreporting(case: Case, d: Requests) -> Found:
-    """No misreport makes the worst allocation better for the user than the best one was (D 4)."""
-    (n,) = misreport_of(case).users
-    reported = requests(NoJustifiedComplaints().domain(case.reported))
-    before, after = [x[n] for x in all_fair(d)], [useful_part(d.parts[n], reported.parts[n], x[n]) for x in all_fair(reported)]
-    words = f"{min(before)} to {max(before)} of its request by the truth and {min(after)} to {max(after)} by misreporting"
-    return Found(min(after) - max(before), f"user {n + 1} gets {words}")
 
 
 def scaled_request(case: Case, d: Requests) -> Found:
