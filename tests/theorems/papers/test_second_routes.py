@@ -354,6 +354,13 @@ def _halved(h):
     return {"x": x, "tasks": x, "weights": h.weights, "gamma": h.gamma}
 
 
+def test_corollary_1_of_p_is_tried_against_the_definition_of_a_bottleneck(monkeypatch):
+    """(15) had been compared with itself."""
+    assert verdict(STATEMENTS["P.C1"].confirm, SOLVED) is True
+    monkeypatch.setattr(algorithm_1, "is_bottleneck", lambda *_: False)
+    assert verdict(STATEMENTS["P.C1"].confirm, SOLVED) is False
+
+
 def test_corollary_1_of_p_without_its_second_condition(monkeypatch):
     assert seen("P.C1", UNSOLVED) == (True, True)
     monkeypatch.setattr(algorithm_1, "condition_15", lambda *_: True)

@@ -21,6 +21,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.exact.ps_dsf import unit
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers.trials import exact_verdict, progressive_filling, yes_or_no
+from fairalloc.theorems.definitions import EXACT
+from fairalloc.theorems.definitions import bottleneck as is_bottleneck
 
 ZERO, ONE = Fraction(0), Fraction(1)
 ROUNDS = 3
@@ -30,15 +32,16 @@ MOST_ROUNDS = 10
 
 
 def bottleneck(case: Case) -> Verdict:
-    """(14) and (15) at the case's point give (13), by shares in rationals."""
-    arcs, x = exact_arcs(case.instance), case.points[0]
-    tasks, loads = arcs.tasks(x), arcs.loads(x)
-    z = [tasks[n] / one for n, one in zip(arcs.user, unit(case.instance, arcs), strict=True)]
-    for row in [row for row, load in enumerate(loads) if load == 1]:
-        users = [a for a, load in enumerate(arcs.load) if any(r == row for r, _ in load)]
-        for a in [a for a in users if z[a] == min(z[b] for b in users)]:
-            served = [z[b] for b in users if x[b]]
-            if condition_15(z[a], served) and not all(z[a] >= share for share in served):
+    """(14) and (15) at the case's point give (13), as definitions.py has it, by shares in rationals."""
+    arcs, x, server = exact_arcs(case.instance), case.points[0], case.instance.arcs.server.tolist()
+    units, tasks = unit(case.instance, arcs), arcs.tasks(x)
+    need = {(a, server[a]): dict(load) for a, load in enumerate(arcs.load)}
+    z = {arc: tasks[arcs.user[arc[0]]] / units[arc[0]] for arc in need}
+    given = need, {(i, row): ONE for (_, i), load in need.items() for row in load}, z, {arc: x[arc[0]] for arc in need}
+    for row in [row for row, load in enumerate(arcs.loads(x)) if load == 1]:
+        users = [arc for arc in need if row in need[arc]]
+        for arc in [arc for arc in users if z[arc] == min(z[other] for other in users)]:
+            if condition_15(z[arc], [z[b] for b in users if x[b[0]]]) and not is_bottleneck(*given, arc, row, *EXACT):
                 return yes_or_no("bottleneck", False, "(14) and (15) hold and (13) does not")
     return yes_or_no("bottleneck", True, "(13) holds wherever (14) and (15) do")
 
