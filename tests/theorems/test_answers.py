@@ -23,6 +23,7 @@ from fairalloc.theorems.checkers.answers import gaining_for_every_choice, over_a
 from fairalloc.theorems.checkers.game import ALGORITHM, about_equilibria, about_ps_dsf
 from fairalloc.theorems.checkers.trials import property_judge
 from fairalloc.theorems.claims import claim
+from fairalloc.theorems.ours import ours
 from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import investigate
@@ -261,3 +262,16 @@ def test_pages_and_the_matrix_show_it():
     assert marks["envy-freeness", "njc"] == "✗∃"
     assert marks["njc", "njc"] == "✓°"
     assert marks["pareto", "drfh"] == "✓"
+
+
+def test_a_linear_program_with_one_optimum_has_no_other_answer():
+    """What z3 says of all answers outside of the package; eleven cells spoke of the answer of a method alone."""
+    shared = Case(Instance([[1], ["1/2"]], [[1]]))
+    free = Case(Instance([[1], [1], [1]], [[2], ["1/2"]], eligible=[[1, 1], [0, 1], [1, 1]]))
+    claims = [
+        ("mmf", "envy-freeness", shared),
+        ("mmf", "pareto", free),
+        ("utilitarian", "sharing-incentive", Case(Instance([[1], [1]], [[1]]))),
+    ]
+    told = [ours()[f"ours.{mechanism}.{name}"].violated(case).answers for mechanism, name, case in claims]
+    assert told == [FOR_ALL, "for the answer of exact", "for the answer of exact"]

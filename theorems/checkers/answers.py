@@ -9,8 +9,8 @@ A verdict says with `holds` whether the property was found to hold, and with `an
 A mechanism has a property if all of its answers have it (K 2, P III), so one that lacks it is a violation.
 
 1. Judge the method's answer. Where the judge asks for the answers to several instances, or the set of answers cannot be listed
-   (analysis/solution_sets/), that is all that is known, unless theory says that there is one answer, or that the property is one
-   of the users' totals and these are unique.
+   (analysis/solution_sets/), that is all that is known, unless theory, or programs over all optima, say that there is one answer,
+   or that the property is one of the users' totals and these are unique.
 2. Else judge the answers that decide: where the property is
 
        convex     linear inequalities in the tasks: all vertices of the pieces fulfil them iff all answers do
@@ -78,7 +78,7 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
         instance, first = next(iter(asked.items()))
         alone = replace(verdict, answers=for_the_answer_of(method or first.method))
         if program:
-            return alone
+            return replace(verdict, answers=FOR_ALL) if verdict.holds is False and _are_the_only_ones(asked, name) else alone
         if all(map(has_one, asked.values())):
             return replace(verdict, answers=FOR_ALL)
         if len(asked) > 1:
@@ -98,6 +98,15 @@ def over_answers(judge: Judge, name: str = "", method: str = "") -> Judge:
         return _of_set(found, at, verdict, alone, _shape(name, found.instance))
 
     return judged
+
+
+def _are_the_only_ones(asked: Mapping[Instance, Allocation], name: str) -> bool:
+    """Whether these rational optima are the only ones, as far as the property looks: where tasks run, or the users' totals."""
+    total = name in (*OF_TOTALS, "population-monotonicity")
+    if not all(one.single_variant and (total or one.K == 1) for one in asked):
+        return False
+    exact = [one for one in asked.values() if one.x_exact is not None]
+    return len(exact) == len(asked) and all(least == most for one in exact for least, most in _ranges(Case(one.instance), one))
 
 
 def with_answers(judge: Callable[[Case, Answer], T], case: Case, answer: Answer) -> tuple[T, Mapping[Instance, Allocation]]:
