@@ -78,8 +78,8 @@ def read_table(path: str | Path, texts: Sequence[str], missing: Mapping[str, flo
         given = {name: found[name].to_pylist() for name in found.column_names if name in missing}
         filled = {name: [missing[name] if value is None else value for value in values] for name, values in given.items()}
         return {n: np.array(filled[n], dtype=object) if n in filled else found[n].to_numpy() for n in found.column_names}
-    rule = f"its name must end in {', '.join(ENDINGS)}"
-    require(ending in (".csv", ".csv.gz"), "the file of a workload is", str(path), rule)
+    if ending not in (".csv", ".csv.gz"):
+        raise InstanceError(f"the file of a workload is {str(path)!r}, but its name must end in {', '.join(ENDINGS)}")
     table, result = csv_table(path), dict[str, NDArray[Any]]()
     for name, fields in table.columns.items():
         values = np.array(fields, dtype=object) if name in texts else table.numbers(name, missing=name in missing)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.analysis.plots import style
-from fairalloc.models.errors import callers, require
+from fairalloc.models.errors import InstanceError, callers
 from fairalloc.models.files.writing import write_file
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def _swatch(k: int) -> str:
 
 def write_panels(order: Sequence[str], panels: Sequence[Panel], file: str | Path) -> None:
     """Write panels, at least one, into one file; `order` are all names in the order of the styles."""
-    rule = f"its name must end in {', '.join(ENDINGS)}"
-    require(Path(file).suffix.lower() in ENDINGS, "the figure is to be written to", str(file), rule)
+    if Path(file).suffix.lower() not in ENDINGS:
+        raise InstanceError(f"the figure is to be written to {str(file)!r}, but its name must end in {', '.join(ENDINGS)}")
     write_figure(composed(order, panels), file)
 
 

@@ -149,8 +149,8 @@ def _report(options: argparse.Namespace) -> None:
     if options.figure and (options.format or options.output or options.table):
         raise InstanceError("--figure writes figures alone, but --format, --output or --table was given too")
     for name, known in (("output", benchmarks.FORMATS), ("table", ("latex", "markdown"))):
-        given, rule = getattr(options, name), f"--format must say in which format: {', '.join(known)}"
-        require(options.format or not given, f"--{name} is", given and str(given), rule)
+        if (given := getattr(options, name)) and not options.format:
+            raise InstanceError(f"--{name} is {str(given)!r}, but --format must say in which format: {', '.join(known)}")
     options.records = options.records or _newest()
     summary = benchmarks.report(options.records, suite=options.suite)
     for name, file in options.figure or ():

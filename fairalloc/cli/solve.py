@@ -17,7 +17,7 @@ from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, fault, require
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, fault
 from fairalloc.models.files.jsonio import allocation_document, named_values
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.instance import Instance
@@ -316,7 +316,8 @@ def _check_figure(file: str) -> None:
     from fairalloc.analysis.plots.panels import ENDINGS
     from fairalloc.analysis.plots.style import pyplot
 
-    require(Path(file).suffix.lower() in ENDINGS, "--plot is", file, f"the name of a figure ends in {', '.join(ENDINGS)}")
+    if Path(file).suffix.lower() not in ENDINGS:
+        raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(ENDINGS)}")
     check_writable(file)
     pyplot()
 

@@ -467,3 +467,19 @@ def test_a_terminal_that_knows_ascii_only_gets_escapes(tmp_path):
     done = shell(f"fairalloc solve '{tmp_path / 'names.json'}'", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"Zo\xeb" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "begin"),
+    [
+        (("bench", "report", "records.sqlite", "--output"), "--output is"),
+        (("bench", "report", "records.sqlite", "--table"), "--table is"),
+        (("simulate", "--workload", "jobs.csv", "--cluster"), "--cluster: the file of a workload is"),
+        (("solve", "wang-fig2", "--plot"), "--plot is"),
+    ],
+)
+def test_names_of_files_are_told_in_full(run, tmp_path, monkeypatch, words, begin):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.csv").write_text("user,arrival,tasks,duration,cpu\nann,0,1,1,1\n")
+    name = "n" * 70
+    assert run(*words, name)[2].startswith(f"fairalloc: {begin} '{name}', but ")
