@@ -475,6 +475,17 @@ def test_a_wrong_proof_is_not_certified(monkeypatch):
     assert failure.reason == "the certificate is wrong: a worth is not the cost of the cheapest task at the prices of its round"
 
 
+def test_what_a_small_weight_hides_in_the_objective_is_not_certified():
+    """The second user could run 9 tasks for 4.5e-9 of the objective; the last two make the optimum not unique."""
+    placed = Instance(
+        [[1]] * 4, [[10], [1]], weights=[1, 1e-9, 1, 1], max_tasks=[1, None, None, None], eligible=[[1, 0]] * 2 + [[0, 1]] * 2
+    )
+    refused = certify(Allocation(placed, [1, 0, 0.5, 0.5]), "utilitarian")
+    assert not refused
+    assert refused.reason == "a user could have 1.0e+00 of its tasks more on what is free"
+    assert certify(Allocation(placed, [1, 9, 0.5, 0.5]), "utilitarian")
+
+
 def test_what_has_no_certificate_is_a_failure():
     assert str(certified_answer(WANG, "fds")) == "fds: not certified: the method 'exact' does not compute this mechanism"
     assert certified_answer(generators.generic(40, 5, 3), "drfh", time_limit=1e-6).reason == "the time was not enough"
