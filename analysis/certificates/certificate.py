@@ -46,6 +46,7 @@ class Certificate(ABC):
     """
 
     kind: ClassVar[str]
+    names_parameters: ClassVar[bool] = False  # else it is about the id alone: another objective or alpha is not proved
     mechanism: str
     x: Rationals
     about: str = field(default="", compare=False, kw_only=True)
@@ -61,6 +62,7 @@ class Certificate(ABC):
         item = mechanism or find_mechanism(name, **named_values(parameters, f"a parameter of {name}"))
         item.check_groups(instance)
         try:
+            require(not parameters or self.names_parameters, f"it proves nothing of the parameters of {self.mechanism!r}")
             require(f"{self.mechanism} ".startswith(f"{item.id} ") or mechanism is None, f"it is not of {item.id!r}")
             self._check(item, item.domain(instance))
         except Refuted as fault:

@@ -62,6 +62,7 @@ class LeximinCertificate(Certificate):
     """One layer of prices for each round, see (*)."""
 
     kind: ClassVar[str] = "leximin"
+    names_parameters: ClassVar[bool] = True
     rounds: tuple[ExactRound, ...]
 
     @property
@@ -100,6 +101,7 @@ class NestedCertificate(Certificate):
     """A dual solution of each round; `borrowed` is 1 where what is beyond guarantees is compared."""
 
     kind: ClassVar[str] = "nested"
+    names_parameters: ClassVar[bool] = True
     borrowed: int
     rounds: tuple[ExactNestedRound, ...]
 
@@ -163,6 +165,7 @@ class ProgramCertificate(Certificate):
     """Equal values of a linear program, at tasks u_n (N,), which x must add up to, and of its dual."""
 
     kind: ClassVar[str] = "program"
+    names_parameters: ClassVar[bool] = True
     tasks: Rationals
     proof: ExactProgram
 

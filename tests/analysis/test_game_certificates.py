@@ -249,6 +249,16 @@ def test_a_certificate_for_other_parameters_claims_these():
     assert priced.verify(alone).sentence == "the certificate is wrong: a server that nobody may use has a price"
 
 
+@pytest.mark.parametrize(("item", "more"), [("ps-dsf", "objective=tasks"), ("njc", "objective=sum"), ("alpha-pf-vds", "alpha=7")])
+def test_a_certificate_proves_nothing_of_parameters_that_are_written_beside_its_mechanism(item, more):
+    """It had been certified as the best by tasks, and that of alpha = 7 as an equilibrium for alpha = 2."""
+    pool = Instance([[2, 1], [1, 2]], [[6, 6]])
+    certificate = certify(solve(pool, item))
+    assert certificate.verify(pool)
+    verdict = replace(certificate, mechanism=f"{item} {more}").verify(pool)
+    assert verdict.sentence == f"the certificate is wrong: it proves nothing of the parameters of '{item} {more}'"
+
+
 def test_the_proved_bound_is_the_residual():
     """Away from an equilibrium both say the same, one in doubles and one in rationals."""
     game = planted_game(4, alpha=2.0)
