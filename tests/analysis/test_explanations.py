@@ -1051,7 +1051,7 @@ def test_who_misses_a_part_of_its_limit_that_is_left_open_runs_all_its_tasks(ite
 
 def test_of_several_answers_the_one_that_was_given_is_explained():
     """It had been said that u1 runs 10 tasks and u2 none, as in the exact optimum that proves the value."""
-    both = Allocation(Instance([[1], [1]], [[10]]), [4.0, 6.0], mechanism="utilitarian")
-    told = fa.explain(both)
-    assert [one.facts["tasks"] for one in told.sentences if one.kind in ("user", "server")] == [4, 4, 6, 6]
+    pool = Instance([[1], [1], [1]], [[10]], weights=[1, 1, 0.5])
+    told = fa.explain(Allocation(pool, [4.0, 6.0, 6e-14], mechanism="utilitarian"))
+    assert [one.facts["tasks"] for one in told.sentences if one.kind in ("user", "server")] == [4, 4, 6, 6, 0, 0]
     assert told.sentences[0].source == "certificate"
