@@ -84,11 +84,11 @@ def certificate_of(subject: Subject, kind: type[C], always: bool = False) -> tup
 
 def costs_of(subject: Subject, x: Rationals) -> Costs:
     """The costs at certified tasks x (A,), or at the allocation's own where these are others of the same value."""
-    own, proved = subject.allocation.x, np.array(x, dtype=float)
-    if np.allclose(own, proved, rtol=PROVED, atol=PROVED * float(own.max(initial=0.0))):
+    allocation, arcs, proved = subject.allocation, subject.instance.arcs, np.array(x, dtype=float)
+    own = np.where((allocation.shown_tasks[arcs.user] == 0) & (proved == 0), 0.0, allocation.x)
+    if np.all(np.abs(own - proved) <= PROVED * np.maximum(proved, np.minimum(arcs.gamma, allocation.tasks[arcs.user]))):
         return Costs(subject.domain, x, True)
-    nothing = (subject.allocation.shown_tasks == 0)[subject.instance.arcs.user] & (proved == 0)
-    return Costs(subject.domain, cleaned(subject.domain, np.where(nothing, 0.0, own)), False)
+    return Costs(subject.domain, cleaned(subject.domain, own), False)
 
 
 def certified(made: Certificate) -> str:

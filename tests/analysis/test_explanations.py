@@ -1049,9 +1049,12 @@ def test_who_misses_a_part_of_its_limit_that_is_left_open_runs_all_its_tasks(ite
         assert of["u1"]["cheapest"] * of["u1"]["tasks"] == pytest.approx(1, rel=1e-3)
 
 
-def test_of_several_answers_the_one_that_was_given_is_explained():
-    """It had been said that u1 runs 10 tasks and u2 none, as in the exact optimum that proves the value."""
-    pool = Instance([[1], [1], [1]], [[10]], weights=[1, 1, 0.5])
-    told = fa.explain(Allocation(pool, [4.0, 6.0, 6e-14], mechanism="utilitarian"))
-    assert [one.facts["tasks"] for one in told.sentences if one.kind in ("user", "server")] == [4, 4, 6, 6, 0, 0]
+@pytest.mark.parametrize("unit", [1, 10**9])
+def test_of_several_answers_the_one_that_was_given_is_explained(unit):
+    """It had been said that u1 runs 10 tasks and u2 none, as in the exact optimum of the same value; another has 1e9 tasks."""
+    demands, weights = [[1, 0], [1, 0], [1, 0], [0, Fraction(1, unit)]], [1, 1, 0.5, Fraction(1, unit)]
+    pool = Instance(demands, [[10, 1]], weights=weights)
+    told = fa.explain(Allocation(pool, [4, 6, 6e-14, unit], mechanism="utilitarian"))
+    tasks = [one.facts["tasks"] for one in told.sentences if one.kind in ("user", "server")]
+    assert tasks == [4, 4, 6, 6, 0, 0, unit, unit]
     assert told.sentences[0].source == "certificate"
