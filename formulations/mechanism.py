@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Collection, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from copy import copy
 from functools import wraps
@@ -44,11 +45,19 @@ MODELS = {
 """What writes a model: the module and the name of the model's class, and the words for it."""
 
 
+def tell_failures(cls: type, names: AbstractSet[str]) -> None:
+    """Where methods of these names that a class of the caller's has fail, one sentence says so by their name and the id."""
+    for name in names & vars(cls).keys():
+        function = vars(cls)[name]
+        if inspect.isfunction(function) and not written_here(function):
+            setattr(cls, name, _told(name, function))
+
+
 def _told(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of a mechanism; InstanceError where it fails, FairallocError where it should write a model and returns none."""
+    """The method; InstanceError where it fails, FairallocError where it should write a model and returns none."""
 
     @wraps(function)
-    def call(self: "Mechanism", *given: Any, **named: Any) -> Any:
+    def call(self: Any, *given: Any, **named: Any) -> Any:
         with callers(f"{name} of {self.id!r}"):
             result = function(self, *given, **named)
         module, kind, rule = MODELS.get(name, ("builtins", "object", ""))
@@ -118,10 +127,7 @@ class Mechanism:
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
-        for name in ASKED & vars(cls).keys():
-            function = vars(cls)[name]
-            if inspect.isfunction(function) and not written_here(function):
-                setattr(cls, name, _told(name, function))
+        tell_failures(cls, ASKED)
 
     def __repr__(self) -> str:
         given = "".join(f" {name}={value!r}" for name, value in self.parameters.items())

@@ -24,7 +24,7 @@ import numpy as np
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.mechanism import Mechanism, tell_failures
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
@@ -325,6 +325,10 @@ class Iteration(Session):
         self.note(iteration=self.done, **facts, seconds=self.limits.clock() - self.began)
 
 
+ASKED = {"computes", "applies", "missing", "starts", "versions", "configure"}
+"""What is asked of a method besides an answer."""
+
+
 class Method(ABC):
     """A way to compute mechanisms.
 
@@ -365,6 +369,10 @@ class Method(ABC):
     peer: bool = False
     at_once: bool = False
     undeclared: str = ""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        tell_failures(cls, ASKED)
 
     def __repr__(self) -> str:
         return f"<method {self.id}: {self.kind}>"

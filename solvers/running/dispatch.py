@@ -26,10 +26,11 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.mechanism import written_here
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
-from fairalloc.models.errors import FairallocError, NotApplicable
+from fairalloc.models.arguments import check_fields
+from fairalloc.models.errors import FairallocError, NotApplicable, require, shown
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, as_json
 from fairalloc.solvers.catalogue.own import OwnFunction, failure
 from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import SCALED, Answer, Limits, Method
@@ -53,6 +54,9 @@ FAR = 1e8
 
 TIGHT = 1e-4
 """Seconds for each arc and resource that it takes: what solvers in native code needed for `nb` on 600 users and 100 servers."""
+
+ROUNDED = 1e-12
+"""The part by which tasks may differ from the rationals that a method of others says they are."""
 
 LATE = "there was no time left to judge it"
 """Why what is kept on the way is not judged."""
@@ -362,7 +366,9 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
     """Step 3; where a mechanism that is not of this package raises, its answer is not lost."""
-    mechanism, promise = request.mechanism, request.limits.promised
+    mechanism, promise, exact = request.mechanism, request.limits.promised, allocation.x_exact
+    if not is_ours(method):
+        allocation = allocation.noted(x_exact=None)  # no word of others, in rationals either, is more than a residual
     try:
         result = judged(mechanism, allocation, request.limits, facts, request.reference)
         ours = is_ours(method) and mechanism.has_residual and not mechanism.integer
@@ -380,8 +386,8 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
         f"there is no trace: {method.id} keeps none for {mechanism.id}": request.limits.trace and not result.trace,
         f"there is no log: {method.id} prints nothing": request.limits.log and not result.log,
     }
-    said = [sentence for sentence, holds in unused.items() if holds]
-    return result.noted(message="; ".join(filter(None, (result.message, *said)))) if said else result
+    said = [result.message, *(sentence for sentence, holds in unused.items() if holds)]
+    return result.noted(message="; ".join(filter(None, said)), x_exact=result.x_exact if is_ours(method) else exact)
 
 
 def _run(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> tuple[Answer, Times]:
@@ -413,7 +419,15 @@ def _checked(answer: Any, method: Method, instance: Instance) -> Answer:
             x = Allocation(instance, answer.x, termination=answer.termination, x_exact=answer.x_exact).x
             prices: Floats = np.asarray([] if answer.prices is None else answer.prices, dtype=float)
             layers = prices.reshape(-1, instance.K, instance.R) if prices.size else None
-            return replace(answer, x=x, prices=layers, message=str(answer.message or ""))
-    except (TypeError, ValueError) as error:
+            told: dict[str, Any] = {"trace": tuple(map(dict, answer.trace)), "log": tuple(map(str, answer.log))}
+            result = replace(answer, x=x, prices=layers, message=str(answer.message or ""), **told)
+            check_fields(result)
+            as_json(result.trace)  # so that it can be written
+            if answer.x_exact is not None:
+                require(not method.canonical, "x_exact is", answer.x_exact, "rationals need the user's units: canonical = False")
+                same = np.allclose(x, np.array(answer.x_exact, dtype=float), rtol=ROUNDED, atol=0.0)
+                require(same, "x_exact is", answer.x_exact, f"x is {shown(x.tolist())}")
+            return result
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         said = f"{method.id} returned an Answer that cannot be read: {error}"
     return _no_answer(instance, "error", said)

@@ -14,7 +14,7 @@ from fairalloc.models import Instance, InstanceError, NotApplicable, NotInstalle
 from fairalloc.models.allocation import Times
 from fairalloc.models.examples import generators
 from fairalloc.solvers.catalogue.own import own_method
-from fairalloc.solvers.method import Answer, Limits, Session, Stopped
+from fairalloc.solvers.method import ASKED, Answer, Limits, Session, Stopped
 from fairalloc.solvers.running import dispatch
 
 WANG = fa.example("wang-fig2").instance
@@ -218,12 +218,20 @@ def test_an_object_that_fails_or_answers_nonsense_is_an_error():
         ({"termination": "great"}, "there is no termination 'great'"),
         ({"x": np.ones(3)}, "x has shape (3,), but the instance has 4 arcs"),
         ({"x_exact": (1, 2)}, "x_exact is (1, 2), but it must be 4 rationals, one for each arc"),
+        ({"x_exact": (1, 1, 1, 2)}, "x_exact is (1, 1, 1, 2), but x is [1.0, 1.0, 1.0, 1.0]"),
+        ({"x_exact": ("a", 1, 1, 1)}, "could not convert string to float: 'a'"),
+        ({"trace": 3}, "'int' object is not iterable"),
+        ({"trace": ({"state": object()},)}, "'object' object has no attribute 'item'"),
+        ({"log": 3}, "'int' object is not iterable"),
+        ({"iterations": "many"}, "iterations is 'many', but it must be a whole number or None"),
     ],
 )
 def test_an_answer_with_a_part_that_cannot_be_read_is_an_error(wrong, sentence):
     """A library's exception had ended the whole call."""
 
     class Odd(Mine):
+        canonical = False
+
         def run(self, mechanism, instance, limits):
             return Answer(
                 **{"x": np.ones(4), "prices": None, "termination": "optimal", "times": Times(), "message": None} | wrong
@@ -232,6 +240,33 @@ def test_an_answer_with_a_part_that_cannot_be_read_is_an_error(wrong, sentence):
     answer = fa.solve(WANG, "drfh", method=Odd)
     assert (answer.termination, answer.has_point) == ("error", False)
     assert answer.message.startswith(f"mine returned an Answer that cannot be read: {sentence}")
+
+
+@pytest.mark.parametrize("name", ["mmf", "utilitarian", "ps-dsf"])
+def test_rationals_of_others_are_judged_like_their_tasks(name):
+    """An equal part of every server, in rationals: it had been "right in rationals" with a residual of 1."""
+
+    class Rational(Mine):
+        canonical = False
+
+        def computes(self, mechanism):
+            return True
+
+        def run(self, mechanism, instance, limits):
+            x = instance.arcs.gamma / (2 * instance.N)
+            return Answer(x, None, "optimal", Times(), x_exact=tuple(map(Fraction, x.tolist())))
+
+    answer = fa.solve(fa.example("khamse-fig1").instance, name, Rational)
+    assert (answer.termination, answer.claims_success) == ("inaccurate", False)
+    assert answer.residual > 0.1
+    assert answer.x_exact == tuple(map(Fraction, answer.x.tolist()))
+
+
+@pytest.mark.parametrize("name", sorted(ASKED))
+def test_a_method_of_an_own_method_that_fails_is_named(name):
+    own = type("Own", (Mine,), {name: lambda self, *given: 1 / 0})
+    with pytest.raises(fa.InstanceError, match=f"^{name} of 'mine' failed: ZeroDivisionError: division by zero$"):
+        fa.solve(WANG, "drfh", own, options={"restart": 1} if name == "configure" else None, warm_start=fa.solve(WANG, "drfh"))
 
 
 def test_objects_are_asked_what_they_compute():
