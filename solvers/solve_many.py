@@ -134,7 +134,7 @@ def _unanswered(instance: Instance, mechanism: Mechanism, ended: str) -> Allocat
     facts: dict[str, Any] = {"termination": ended, "message": said, "not_judged": f"not judged: {said}"}
     home = instance
     with suppress(FairallocError):  # nobody looks at whether the mechanism is defined there
-        home = instance if is_large(instance) else mechanism.home(instance)  # which may take seconds
+        home = mechanism.home(instance) if is_ours(mechanism) and not is_large(instance) else instance  # it may take seconds
     return Allocation(home, np.full(home.A, np.nan), mechanism.id, parameters=mechanism.parameters, **facts)
 
 

@@ -175,6 +175,15 @@ def test_time_that_is_over():
     assert all(np.isnan(answer.x).all() and "no time" in answer.not_judged for answer in answers)
 
 
+def test_code_of_the_callers_is_not_asked_when_the_time_is_over():
+    """A share that sleeps had been asked once for each instance that was left."""
+    asked = []
+    rule = fa.Leximin("ones", lambda instance: asked.append(instance) or np.ones(instance.N))
+    answers = fa.solve_many(GENERIC, rule, time_limit=1e-9)
+    assert [answer.termination for answer in answers] == ["time_limit"] * len(GENERIC)
+    assert not asked
+
+
 def test_what_was_not_begun_says_what_was_asked(monkeypatch):
     """Its parameters were lost, its rule was, and for one pool it came on all servers; of large ones a limit of 2 s took 14."""
     two = fa.Instance([[1, 2], [2, 1]], [[4, 9], [4, 9]])
