@@ -16,7 +16,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such, require
+from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such, require, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.models.tables import Grid, pandas
@@ -44,6 +44,16 @@ class MechanismComparison:
     allocations: Mapping[str, Allocation]
     refused: Mapping[str, str] = field(default_factory=dict)
     verdicts: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        users = tuple(self.instance.users)
+        others = {label: one for label, one in self.allocations.items() if tuple(one.instance.users) != users}
+        said = {
+            label: f"its users are {shown([*one.instance.users])}, not those of the instance" for label, one in others.items()
+        }
+        kept = {label: one for label, one in self.allocations.items() if label not in others}
+        object.__setattr__(self, "allocations", kept)
+        object.__setattr__(self, "refused", {**self.refused, **said})
 
     @property
     def without_answer(self) -> list[str]:

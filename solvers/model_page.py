@@ -45,7 +45,8 @@ class ModelPage:
         if instance is not None and layer in item.layers:
             model = getattr(item, layer)(instance)
             if layer == "cvxpy":
-                return (*(v.name() for v in model.variables()), *(c.label for c in model.constraints))
+                rows = (c.label or " ".join(str(c).split()) for c in model.constraints)
+                return (*(v.name() for v in model.variables()), *rows)
             import pyomo.environ as pyo
             from pyomo.mpec import Complementarity
 

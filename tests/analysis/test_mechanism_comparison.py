@@ -59,6 +59,14 @@ def test_what_is_not_defined_here_is_said_and_the_others_are_kept():
     assert fa.compare(ROUNDS, ["drfh"]).grid().rows[0] == ["u1"]
 
 
+def test_an_answer_for_other_users_has_no_column():
+    """A domain of one's own with other users was a ValueError of NumPy's."""
+    one = fa.Leximin("one", lambda instance: [1.0], domain=lambda instance: fa.Instance([[1, 1]], [[3, 3]], users=["z"]))
+    made = fa.compare(KHAMSE, ["drfh", one])
+    assert list(made.allocations) == ["drfh"]
+    assert made.grid().notes == ["one has no answer: its users are ['z'], not those of the instance"]
+
+
 def test_one_pool_and_more_users_are_said():
     many = fa.generators.generic(25, 3, 2)
     notes = fa.compare(many, ["drf", "drfh"]).grid().notes

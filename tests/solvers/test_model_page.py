@@ -51,6 +51,13 @@ def test_an_edit_has_the_model_of_its_base_and_its_own_source():
     assert "uno" not in methods
 
 
+def test_a_row_without_a_name_is_shown_as_it_is_written():
+    """It had been a TypeError of Python's, in `show` and `fairalloc model`."""
+    edit = fa.mechanism("nb").edited("few", cvxpy=lambda p, _: cp.Problem(p.objective, [*p.constraints, p.var_dict["x"] <= 5]))
+    assert fa.show(edit).parts("cvxpy")[-1] == "x <= 5.0"
+    assert "capacity, x <= 5.0" in str(fa.show(edit))
+
+
 def test_an_edit_that_fits_no_example_may_be_computed_by_all():
     def other(problem, instance):
         raise IndexError(17)
