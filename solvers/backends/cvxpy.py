@@ -23,6 +23,9 @@ from fairalloc.solvers.running.threads import highs_scheduler
 if TYPE_CHECKING:
     import cvxpy as cp
 
+EARLY = 0.1
+"""The part of its time that a solver has left where a limit that ended it was another one."""
+
 TIME_OPTION = {
     "HIGHS": "time_limit",
     "CLARABEL": "time_limit",
@@ -201,8 +204,9 @@ class CvxpySession(ModelSession):
             data, chain, inverse = self._compile(options)
         if self.solver == "HIGHS" and not self.mechanism.integer:
             options = {"simplex_iteration_limit": pivots(*data["A"].shape), **options}
+        left = self.limits.left if self.limits.limited else 0.0
         if self.limits.limited and self.solver in TIME_OPTION:
-            options[TIME_OPTION[self.solver]] = self.limits.left
+            options[TIME_OPTION[self.solver]] = left
         with self.phase("solve"), self.logged(), highs_scheduler() if threads else nullcontext():
             raw = self.asked(self.solver, lambda: chain.solve_via_data(self.model, data, False, self.limits.log, options))
         self.canonical = data, raw, inverse[-1]
@@ -216,8 +220,8 @@ class CvxpySession(ModelSession):
         self.count(self.model.solver_stats.num_iters)
         termination = TERMINATION.get(self.model.status, "error")
         self.message = f"{self.solver} ended with {self.model.status}" if termination == "error" else ""
-        untimed = termination == "time_limit" and not self.limits.limited  # CVXPY calls every limit "user_limit"
-        return "iteration_limit" if untimed else termination
+        early = self.limits.deadline - self.limits.clock() > EARLY * left  # CVXPY calls every limit "user_limit"
+        return "iteration_limit" if termination == "time_limit" and early else termination
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
         result: tuple[Any, Any, Any] = self.model.get_problem_data(self.solver, solver_opts=options)

@@ -483,6 +483,13 @@ def test_a_point_that_was_offered_survives_the_end_by_force():
     assert "no time left to judge it" in allocation.not_judged
 
 
+@pytest.mark.parametrize("limit", [None, 60])
+def test_a_limit_of_iterations_is_none_of_time(limit):
+    """CVXPY has one word for both: with 60 seconds left it was the time."""
+    answer = solve(generators.generic(8, 4, 3, 1), "nb", "cvxpy:clarabel", time_limit=limit, options={"max_iter": 3})
+    assert answer.termination == "iteration_limit"
+
+
 def test_a_last_point_that_is_infeasible_is_scaled_down_and_said_to_be():
     def stops(session):
         session.x = 7.0 * equal_partition(session.instance)
