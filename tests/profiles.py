@@ -10,18 +10,20 @@ A test is deep by its marks:
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 QUICK, ALL = 25, 100
 """Of 100 examples of a Hypothesis test, those of the two profiles."""
 LEAST = 4
 """A test draws so many examples, where it asks for more."""
-REPEATED = {"derandomize": True, "print_blob": True, "deadline": None}
+UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+"""Seconds are those of the machine: a slow one fails no test."""
+REPEATED = {"derandomize": True, "print_blob": True}
 """In CI: the same examples in every run, and a blob for `@reproduce_failure`."""
 
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 for name, most in {"quick": QUICK, "deep": ALL}.items():
-    settings.register_profile(name, max_examples=most, **(REPEATED if IN_CI else {}))
+    settings.register_profile(name, max_examples=most, **UNTIMED, **(REPEATED if IN_CI else {}))
 settings.load_profile("quick")
 
 
