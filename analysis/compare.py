@@ -15,14 +15,13 @@ from fairalloc.analysis.verdict import WORDS, Verdict, undecided
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Count, checked
+from fairalloc.models.arguments import Count, Seconds, checked
 from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such, require, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers import solve
 from fairalloc.solvers.options import promised
-from fairalloc.solvers.running.time_limits import checked_limit
 
 MEASURES = {"tasks": lambda one: one.tasks, "shares": dominant_share}
 SHOWN = {"tasks": lambda one: one.shown_tasks, "shares": lambda one: without_rounding(dominant_share(one))}
@@ -120,7 +119,7 @@ def compare(
     *,
     properties: Iterable[Any] = (),
     accuracy: str | float = "mid",
-    time_limit: float | None = None,
+    time_limit: Seconds | None = None,
 ) -> MechanismComparison:
     """Solve an instance by several mechanisms, for one table: `str`, `grid()` (Markdown, LaTeX, HTML), `to_frame()`, `plot()`.
 
@@ -142,7 +141,6 @@ def compare(
     ['u1', '3', '2.52']
     """
     promised(accuracy)  # what is wrong for all mechanisms is said once
-    checked_limit(time_limit)
     allocations, refused = dict[str, Allocation](), dict[str, str]()
     for label, item in labels([find_mechanism(one) for one in mechanisms]).items():
         try:

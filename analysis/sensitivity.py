@@ -31,14 +31,14 @@ from fairalloc.formulations.nb import NashBargaining
 from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
+from fairalloc.models.arguments import Seconds, checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable
 from fairalloc.models.numbers import Floats, frozen, rounded
 from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
-from fairalloc.solvers.running.time_limits import checked_limit, within
+from fairalloc.solvers.running.time_limits import within
 
 DIGITS, FIXED = 4, 4
 """Digits of a derivative that are shown; columns of the table before those of the users."""
@@ -132,7 +132,7 @@ class Sensitivity:
 
 @checked
 def sensitivity(
-    allocation: Allocation, mechanism: str | Mechanism | type[Mechanism] | None = None, time_limit: float | None = None
+    allocation: Allocation, mechanism: str | Mechanism | type[Mechanism] | None = None, time_limit: Seconds | None = None
 ) -> Sensitivity:
     """How each user's tasks move with each capacity of the allocation's instance.
 
@@ -160,7 +160,7 @@ def sensitivity(
     if not allocation.has_point:
         raise InstanceError("sensitivity needs an allocation with a point")
     item = mechanism_of(allocation, mechanism, "sensitivity")
-    seconds = checked_limit(time_limit)
+    seconds = time_limit or np.inf
     deadline = time.perf_counter() + seconds
     named = replace(allocation, mechanism=item.id, parameters=item.parameters)  # the title and the document say whose they are
     (up, down), tolerance, how, reason = within(seconds, lambda keep: _Work(named, item, deadline).known(keep), _nothing(named))

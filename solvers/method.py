@@ -6,7 +6,6 @@
 
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from copy import copy
@@ -329,7 +328,7 @@ ASKED = {"computes", "applies", "missing", "starts", "versions", "configure"}
 """What is asked of a method besides an answer."""
 
 
-class Method(ABC):
+class Method:
     """A way to compute mechanisms.
 
     Attributes
@@ -340,6 +339,7 @@ class Method(ABC):
         "approximate". The last is asked only by name, is not ranked, and ends "approximate" unless its residual is as promised
     packages : import names it needs
     install : what to install when they are missing
+    kinds, but : classes of the mechanisms that it computes, and of those among them that it does not
     session : what `open` makes of a mechanism, an instance and limits
     options : of the algorithm, with their defaults; `fa.options` lists them
     solver : the solver behind the method, which takes all other options in its own names; "" where there is none
@@ -357,6 +357,8 @@ class Method(ABC):
     kind: str
     packages: ClassVar[tuple[str, ...]] = ()
     install: str = "pip install fairalloc"
+    kinds: tuple[type[Mechanism], ...] = ()
+    but: tuple[type[Mechanism], ...] = ()
     session: type[Session] = Session
     options: AlgorithmOptions = AlgorithmOptions()
     solver: str = ""
@@ -392,9 +394,9 @@ class Method(ABC):
         result.solver_options = {**self.solver_options, **theirs}
         return result
 
-    @abstractmethod
     def computes(self, mechanism: Mechanism) -> bool:
-        """Whether the method can compute this mechanism."""
+        """Whether the method can compute this mechanism: one of its `kinds`, but none of the kinds `but`."""
+        return isinstance(mechanism, self.kinds) and not isinstance(mechanism, self.but)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002 (for those that are choosy)
         """One sentence on why the method cannot compute this mechanism on this instance, or "" where it can."""

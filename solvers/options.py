@@ -10,11 +10,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from inspect import getdoc
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from fairalloc.models.arguments import Tolerance, Whole, check_fields
 from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
 
 Accuracy: TypeAlias = str | float
@@ -151,8 +152,7 @@ class AlgorithmOptions:
     """The options of an algorithm: fields with defaults, each described under "Attributes" in the docstring of the class."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            _check(field.name, getattr(self, field.name), field.default)
+        check_fields(self)
 
     def changed(self, method: str, given: Mapping[str, Any]) -> Self:
         """These options with the given ones; UnknownName for one that there is not, InstanceError for a value of a wrong kind."""
@@ -196,27 +196,10 @@ class Judging(AlgorithmOptions):
         relative difference up to which two of its levels are one
     """
 
-    reference_arcs: int = 5_000
-    exact_arcs: int = 200
-    digits_arcs: int = 100
-    rounding: float = 1e-12
-    proved: float = 1e-7
-    trusted: float = 1e-6
-    reference_tolerance: float = 1e-9
-
-
-def _check(name: str, value: Any, default: Any, part: bool = False) -> None:
-    """InstanceError unless the value is of the kind of the default: a count, a number of at least 0, or a sequence of such.
-
-    A `part` of a sequence is as long as the parts of the default.
-    """
-    if isinstance(default, tuple):
-        if not isinstance(value, tuple | list) or not value or (part and len(value) != len(default)):
-            raise InstanceError(f"the option {name} is {shown(value)}, but it must be a tuple such as {default!r}")
-        for item in value:
-            _check(name, item, default[0], part=True)
-        return
-    kind, rule = (Integral, "a whole number of at least 0") if isinstance(default, int) else (Real, "a number of at least 0")
-    number: Any = value  # `numbers.Real` has no order for type checkers
-    if isinstance(value, bool) or not isinstance(value, kind) or not number >= 0:
-        raise InstanceError(f"the option {name} is {shown(value)}, but it must be {rule}")
+    reference_arcs: Whole = 5_000
+    exact_arcs: Whole = 200
+    digits_arcs: Whole = 100
+    rounding: Tolerance = 1e-12
+    proved: Tolerance = 1e-7
+    trusted: Tolerance = 1e-6
+    reference_tolerance: Tolerance = 1e-9

@@ -18,7 +18,7 @@ from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
+from fairalloc.models.arguments import Processes, Seconds, checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.catalogue.method_registry import candidates, installed_candidates, method_of, methods_for
@@ -30,7 +30,7 @@ from fairalloc.solvers.options import Accuracy, Judging, promised
 from fairalloc.solvers.running import dispatch, time_limits
 from fairalloc.solvers.running.dispatch import Keep, Request
 from fairalloc.solvers.running.listeners import ProgressStep, listening
-from fairalloc.solvers.running.threads import checked_threads, limited_threads
+from fairalloc.solvers.running.threads import limited_threads
 from fairalloc.solvers.symmetry import classes_of
 
 
@@ -40,13 +40,13 @@ def solve(
     mechanism: str | Mechanism | type[Mechanism],
     method: str | Own | None = None,
     accuracy: Accuracy = "mid",
-    time_limit: float | None = None,
+    time_limit: Seconds | None = None,
     trace: bool = False,
     log: bool = False,
     options: Mapping[str, Any] | None = None,
     warm_start: Allocation | None = None,
     reference: bool | None = None,
-    threads: int | None = None,
+    threads: Processes | None = None,
     merge: bool | None = None,
     isolate: bool = True,
     progress: bool | Callable[[ProgressStep], object] = False,
@@ -108,7 +108,7 @@ def solve(
     if not isinstance(mechanism, str) and as_mechanism(mechanism) is None:
         raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
     promised(accuracy)
-    seconds = time_limits.checked_limit(time_limit)
+    seconds = time_limit or np.inf
     own, judging = _split(options)
     if own and method is None:
         named = ", ".join(map(str, own))
@@ -117,7 +117,7 @@ def solve(
     item.check_groups(instance)
     if seconds < np.inf:
         _import_first(item, instance, method)
-    limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=checked_threads(threads))
+    limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=threads and int(threads))
     merged = (method is None and not (trace or log)) if merge is None else merge
     request = Request(item, instance, limits, reference, warm_start, merged, isolate)
     with listening(progress), limited_threads(limits.threads, instance.A):

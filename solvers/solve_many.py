@@ -22,7 +22,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.lmmf import LexicographicMaxMin
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation, Times
-from fairalloc.models.arguments import checked
+from fairalloc.models.arguments import Processes, Seconds, checked
 from fairalloc.models.errors import FairallocError, InstanceError, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -31,8 +31,7 @@ from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.dispatch import is_large, is_ours, meets
-from fairalloc.solvers.running.threads import checked_threads, limited_threads, threads_used
-from fairalloc.solvers.running.time_limits import checked_limit
+from fairalloc.solvers.running.threads import limited_threads, threads_used
 from fairalloc.solvers.solve import solve
 
 if TYPE_CHECKING:
@@ -56,8 +55,8 @@ def solve_many(
     instances: Iterable[Instance],
     mechanism: str | Mechanism | type[Mechanism],
     accuracy: Accuracy = "mid",
-    time_limit: float | None = None,
-    threads: int | None = None,
+    time_limit: Seconds | None = None,
+    threads: Processes | None = None,
     **parameters: Any,
 ) -> list[Allocation]:
     """Compute a mechanism on many instances: thousands of small ones in a few seconds.
@@ -94,7 +93,7 @@ def solve_many(
         if not isinstance(instance, Instance):
             raise InstanceError(f"instances[{k}] is {shown(instance)}, but it must be an Instance")
     promised(accuracy)
-    limits = Limits(accuracy, now() + checked_limit(time_limit), threads=checked_threads(threads))
+    limits = Limits(accuracy, now() + (time_limit or np.inf), threads=threads and int(threads))
     item = find_mechanism(mechanism).configure(**parameters)
     answers: dict[int, Allocation] = {}
     with limited_threads(limits.threads, max((one.A for one in given), default=0)):

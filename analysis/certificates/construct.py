@@ -34,7 +34,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian, idle
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Tolerance, checked
+from fairalloc.models.arguments import Seconds, Tolerance, checked
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
@@ -49,7 +49,7 @@ from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
 from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near, far_apart
 from fairalloc.solvers.options import allowed_user_error
-from fairalloc.solvers.running.time_limits import checked_limit, within
+from fairalloc.solvers.running.time_limits import within
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def certify(
     allocation: Allocation,
     mechanism: str | Mechanism | type[Mechanism] | None = None,
     tolerance: Tolerance = TOLERANCE,
-    time_limit: float | None = None,
+    time_limit: Seconds | None = None,
 ) -> Certificate | NotCertified:
     """Prove that an allocation is the mechanism's, or say why that could not be proved.
 
@@ -106,7 +106,7 @@ def certify(
 
 
 def certified_answer(
-    instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: float | None = None
+    instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: Seconds | None = None
 ) -> Certificate | NotCertified:
     """The mechanism's own answer with its proof, as of `certify`: in rationals from the start where it has a rational answer."""
     item = find_mechanism(mechanism).kept(as_instance(instance))
@@ -117,7 +117,7 @@ def certified_answer(
 def _in_time(
     item: Mechanism, instance: Instance, given: Allocation | None, tolerance: float, time_limit: float | None
 ) -> Certificate | NotCertified:
-    seconds = checked_limit(time_limit)
+    seconds = time_limit or np.inf
     late: Certificate | NotCertified = NotCertified(item.id, "the time was not enough")
     limits = Limits(deadline=now() + seconds)
     return within(seconds, lambda _: _certified(item, instance, given, tolerance, limits), late)

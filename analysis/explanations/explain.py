@@ -31,12 +31,12 @@ from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
+from fairalloc.models.arguments import Seconds, checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import now
-from fairalloc.solvers.running.time_limits import checked_limit, within
+from fairalloc.solvers.running.time_limits import within
 
 KINDS = (
     (MaxMin | Utilitarian, explain_program),
@@ -59,7 +59,7 @@ def explain(
     allocation: Allocation,
     mechanism: str | Mechanism | type[Mechanism] | None = None,
     user: str | None = None,
-    time_limit: float | None = None,
+    time_limit: Seconds | None = None,
 ) -> Explanation:
     """Why users get their tasks: the resource of which server holds each one back, and at which price.
 
@@ -92,7 +92,7 @@ def explain(
     if not allocation.has_point:
         raise InstanceError("explain needs an allocation with a point")
     item = mechanism_of(allocation, mechanism, "explain")  # 1
-    seconds = checked_limit(time_limit)
+    seconds = time_limit or np.inf
     subject = Subject(allocation, item, user, now() + seconds)
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
     if not infeasibility(allocation) <= REFUSED:

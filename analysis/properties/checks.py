@@ -19,7 +19,7 @@ from fairalloc.analysis.properties.property import MECHANISM_PROPERTIES, Propert
 from fairalloc.analysis.verdict import Verdict, by_margin, undecided
 from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism, mechanism_of
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Tolerance, checked
+from fairalloc.models.arguments import Seconds, Tolerance, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.feasibility import infeasibility
@@ -29,7 +29,7 @@ from fairalloc.models.registry import Registry
 from fairalloc.solvers.gap_of_given import distance
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Judging, allowed_user_error
-from fairalloc.solvers.running.time_limits import checked_limit, within
+from fairalloc.solvers.running.time_limits import within
 
 TOLERANCE = 1e-6
 """A violation up to here counts as rounding: the residual that accuracy "mid" promises."""
@@ -45,7 +45,7 @@ def check(
     exact: bool | None = None,
     reference: bool | None = None,
     judge: Mapping[str, Any] | None = None,
-    time_limit: float | None = None,
+    time_limit: Seconds | None = None,
 ) -> Verdict:
     """Check a property of an allocation, on its own instance.
 
@@ -88,7 +88,7 @@ def check(
     name = name_of(asked)
     if exact and not isinstance(asked, Property):
         raise NotApplicable(f"{name!r} is checked in floating point only: certify proves definitions in rationals")
-    seconds = checked_limit(time_limit)
+    seconds = time_limit or np.inf
     limits = Limits(deadline=now() + seconds, judging=Judging.of("judge", judge))
 
     def work(_: object) -> Verdict:

@@ -1,6 +1,7 @@
 """What stands on the command line, as objects: instances, documents, parameters, mechanisms and methods."""
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
+from fairalloc.models.arguments import Processes, Seconds, checked
 from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.models.examples.published import EVERY_EXAMPLE, example
 from fairalloc.models.files.csv_tables import OF_SERVERS, OF_USERS, read_csv
@@ -24,6 +26,12 @@ UNITS = {"s": 1, "m": 60, "h": 3600}
 
 DEFAULT = "drfh"
 """The mechanism where none is named."""
+
+
+@checked
+def limit_of(time_limit: Seconds | None, threads: Processes | None = None) -> float:  # noqa: ARG001 (which is checked)
+    """The seconds of a time limit, inf where there is none."""
+    return time_limit or math.inf
 
 
 def add_instance(command: argparse.ArgumentParser, several: bool = False) -> None:

@@ -20,7 +20,6 @@ from fairalloc.models.files.jsonio import parse_allocation
 from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import Grid, printable
 from fairalloc.runs.objects import PROPERTY, is_in_file, load_object
-from fairalloc.solvers.running.time_limits import checked_limit
 
 OWN = "the allocation's own"
 
@@ -80,7 +79,7 @@ def _as_solved(item: Mechanism, allocation: Allocation) -> Mechanism:
 
 def _check(options: argparse.Namespace) -> int:
     _once(options.instance, options.allocation)
-    end = time.perf_counter() + checked_limit(options.time_limit)
+    end = time.perf_counter() + arguments.limit_of(options.time_limit)
     instance = arguments.instance_given(options)
     given = arguments.document(options.allocation)
     own = _own_mechanism(options, given, options.property or ())

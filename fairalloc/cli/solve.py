@@ -26,8 +26,6 @@ from fairalloc.solvers import METHODS, solve
 from fairalloc.solvers import options as options_of
 from fairalloc.solvers.export import read_allocation
 from fairalloc.solvers.options import promised
-from fairalloc.solvers.running.threads import checked_threads
-from fairalloc.solvers.running.time_limits import checked_limit
 
 ROWS = 40
 """Users and events that a table shows."""
@@ -105,8 +103,7 @@ def _solve(options: argparse.Namespace) -> int:
     method = arguments.method_named(options.method)
     if set(chosen) - {"judge"} and method is None:
         raise InstanceError(f"--option {next(iter(chosen))} is of one method, but no --method is named")
-    checked_limit(options.time_limit)
-    checked_threads(options.threads)
+    arguments.limit_of(options.time_limit, options.threads)
     items = [arguments.mechanism_named(word).configure(**values) for word in options.mechanism or [arguments.DEFAULT]]
     for file in options.plot:  # now, and not after the solves
         _check_figure(file)

@@ -11,7 +11,16 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from fairalloc.analysis import Property
-from fairalloc.cli.arguments import a_path, add_mechanism, add_search, add_time_limit, completed, mechanism_named, mechanism_names
+from fairalloc.cli.arguments import (
+    a_path,
+    add_mechanism,
+    add_search,
+    add_time_limit,
+    completed,
+    limit_of,
+    mechanism_named,
+    mechanism_names,
+)
 from fairalloc.cli.output import complain, emit
 from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
@@ -19,7 +28,6 @@ from fairalloc.models.files.jsonio import read_json
 from fairalloc.models.files.writing import check_writable, write_file
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
-from fairalloc.solvers.running.time_limits import checked_limit
 from fairalloc.theorems.certificates.store import checked, hash_of, index
 from fairalloc.theorems.certificates.written import PROOF_FORMS, proof_texts
 from fairalloc.theorems.checkers.own import ClaimTerms, claim_properties, claims_in, statements_in
@@ -177,7 +185,7 @@ def _prove(options: argparse.Namespace) -> int:
 
     statements = all_statements()
     size = None if options.size is None else size_of(options.size)
-    limit, judge = checked_limit(options.time_limit), options.judge is not None
+    limit, judge = limit_of(options.time_limit), options.judge is not None
     if options.certificate is not None:
         others = options.keep is not None or options.core or judge or options.format != "table"
         if others or len(found := _asked(options, statements)) != 1:
@@ -211,7 +219,7 @@ def _certificate(options: argparse.Namespace, item: Statement, size: Any) -> Non
         raise InstanceError(f"--time-limit is about a search, but the certificate in {file} is checked")
     if not file.exists():
         check_writable(file)
-        write_file(file, json.dumps(certificate_of(item, size, checked_limit(options.time_limit))) + "\n")
+        write_file(file, json.dumps(certificate_of(item, size, limit_of(options.time_limit))) + "\n")
     emit(f"{name}: {checked(read_json(file), hash_of(text_of(item, size)), name)}\n")
 
 
@@ -240,7 +248,7 @@ def _export(options: argparse.Namespace) -> None:
         raise InstanceError(f"a claim of one's own has no certificate, which --format {options.format} writes")
     if claims and not options.named and (filters := [name for name in FILTERS if getattr(options, name)]):
         raise InstanceError(f"--{filters[0]} chooses statements of the papers, but only claims of your own are named")
-    limit = 10.0 if options.time_limit is None else checked_limit(options.time_limit)
+    limit = 10.0 if options.time_limit is None else limit_of(options.time_limit)
     for claim in claims:
         emit(claim_text(claim, options.format, limit, options.trials, options.seed or 0))
     if not claims:
@@ -325,7 +333,7 @@ def _own_copy(paper: str, file: Path) -> str:
 def _verify(options: argparse.Namespace) -> int:
     """Each result as it comes; then how many there are of each status, and what changed against the record."""
     _check_kept(options.keep, kept_witnesses)
-    checked_limit(options.time_limit)
+    limit_of(options.time_limit)
     statements = _in_files(options.named, statements_in) if options.named else all_statements()
     chosen = _fitting(statements, options.id, options)
     claims = {name: claim for file in options.named for name, claim in claims_in(file).items()}
@@ -368,7 +376,7 @@ def _matrix(options: argparse.Namespace) -> None:
         mechanisms = list(map(mechanism_named, options.mechanism)) or None
         kind = ObjectKind("property", lambda item: item if isinstance(item, Property | FunctionType) else as_mechanism(item))
         asked = options.property and [load_object(name, kind) if is_in_file(name) else name for name in options.property]
-        limit = 60.0 if options.time_limit is None else checked_limit(options.time_limit)
+        limit = 60.0 if options.time_limit is None else limit_of(options.time_limit)
         made = property_matrix(mechanisms, asked, time_limit=limit, trials=options.trials, seed=options.seed or 0)
         emit(write_matrix([made], options.format))
         return
@@ -453,6 +461,6 @@ def _add_conflict(actions: Any) -> None:
 def _conflict(options: argparse.Namespace) -> None:
     from fairalloc.theorems.conflict import conflict
 
-    limit = None if options.time_limit is None else checked_limit(options.time_limit)
+    limit = None if options.time_limit is None else limit_of(options.time_limit)
     found = conflict(options.axioms, options.size, time_limit=limit, trials=options.trials, seed=options.seed or 0)
     emit(json.dumps(found.document(), indent=1) + "\n" if options.format == "json" else f"{printable(str(found))}\n")

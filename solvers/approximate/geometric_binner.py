@@ -14,14 +14,14 @@ docs/reference/derivations.md has the proofs, and an example without such a boun
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.linear_program import LP, Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
-from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.arguments import Rule
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.highs import Highs
@@ -47,12 +47,7 @@ class BinnerOptions(AlgorithmOptions):
     base : alpha, the end of each bin in units of the one before, from 1.01 on; nearer to 1 is fairer and slower
     """
 
-    base: float = 2.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not FINEST <= self.base < np.inf:
-            raise InstanceError(f"the option base is {self.base:g}, but it must be at least {FINEST} and finite")
+    base: Annotated[float, Rule(lambda value: FINEST <= value < np.inf, f"at least {FINEST} and finite")] = 2.0
 
 
 def bins(most: float, base: float) -> tuple[Floats, Floats]:
@@ -90,14 +85,11 @@ class BinnerSession(HighsSession):
 class GeometricBinner(Highs):
     """An approximation of max-min fair levels by one linear program, as in Soroush."""
 
+    kinds, but = (Leximin,), (MaxMin,)  # max-min alone is one exact program already
     warm = False
     session = BinnerSession
     at_once = True
     options = BinnerOptions()
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """The lexicographic mechanisms; max-min alone is one exact program already."""
-        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
 
 methods = (GeometricBinner("geometric-binner", "approximate"),)

@@ -14,7 +14,6 @@ from typing import ClassVar
 import numpy as np
 
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Allocation
@@ -107,12 +106,11 @@ class WholeByFilling(Method):
     kind = "approximate"
     at_once = True
 
-    def __init__(self, name: str, session: type[OneByOne]) -> None:
-        self.id, self.session = name, session
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """Max-min rules; what is filled up also the programs."""
-        return isinstance(mechanism, WholeRounds if self.session.ahead else WholeTasks)  # type: ignore[attr-defined]
+    def __init__(self, name: str, session: type[OneByOne], kind: type[WholeTasks]) -> None:
+        self.id, self.session, self.kinds = name, session, (kind,)
 
 
-methods = (WholeByFilling("sequential-minmax", SequentialMinMax), WholeByFilling("best-fit", BestFit))
+methods = (
+    WholeByFilling("sequential-minmax", SequentialMinMax, WholeRounds),
+    WholeByFilling("best-fit", BestFit, WholeTasks),  # also the programs
+)

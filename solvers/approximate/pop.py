@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.arguments import Count, Seed
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
@@ -35,13 +34,8 @@ class PopOptions(AlgorithmOptions):
     seed : of the random partition
     """
 
-    parts: int = 4
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.parts < 1:
-            raise InstanceError(f"the option parts is {self.parts}, but it must be at least 1")
+    parts: Count = 4
+    seed: Seed = 0
 
 
 class PopSession(Session):
@@ -85,13 +79,10 @@ class Pop(Method):
 
     id = "pop"
     kind = "approximate"
+    kinds, but = (Leximin, NashBargaining), (MaxMin,)
     session = PopSession
     at_once = True
     options = PopOptions()
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """The lexicographic mechanisms and nb."""
-        return isinstance(mechanism, Leximin | NashBargaining) and not isinstance(mechanism, MaxMin)
 
 
 methods = (Pop(),)

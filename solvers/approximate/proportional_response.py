@@ -17,6 +17,7 @@ from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Iteration, Method
@@ -33,8 +34,8 @@ class ResponseOptions(AlgorithmOptions):
     check_every : rounds from one look at the residual and the clock to the next
     """
 
-    iterations: int = 1000
-    check_every: int = 10
+    iterations: Whole = 1000
+    check_every: Whole = 10
 
 
 class ResponseSession(Iteration):
@@ -63,11 +64,9 @@ class ProportionalResponse(Method):
 
     id = "proportional-response"
     kind = "approximate"
+    kinds = (NashBargaining,)
     session = ResponseSession
     options = ResponseOptions()
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, NashBargaining)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         domain = mechanism.domain(instance)

@@ -285,12 +285,10 @@ class PlainRounds(Method):
     kind = "exact"
     packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy")
     session = CvxpySession
+    kinds, but = (Leximin,), (MaxMin,)
     faces = False
     peer = True
     solver = "HIGHS"
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
 
 class CvxpyMethod(ModelMethod):

@@ -25,6 +25,7 @@ class Highs(Method):
     """Direct HiGHS, a new model for each round or one that is kept over all rounds."""
 
     packages: ClassVar[tuple[str, ...]] = ("highspy",)
+    kinds: tuple[type[Mechanism], ...] = (Leximin, Utilitarian, NestedMaxMin)
     solver = "HiGHS"
     table = "HIGHS"
     warm = True
@@ -35,9 +36,6 @@ class Highs(Method):
 
     def __init__(self, id: str, kind: str) -> None:  # noqa: A002
         self.id, self.kind = id, kind
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Leximin | Utilitarian | NestedMaxMin)
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """Nothing is passed to HiGHS before the first round."""
@@ -54,12 +52,10 @@ class Highs(Method):
 class HighsLeximin(Highs):
     """Direct HiGHS with one model over all rounds, which pays for sequences only."""
 
+    kinds, but = (Leximin,), (MaxMin,)
     anytime = True  # on large instances by the interior-point method
     keep_model = True
     options = HighsLeximinOptions()
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Leximin) and not isinstance(mechanism, MaxMin)
 
 
 class HighsAlgorithm(Highs):

@@ -14,7 +14,6 @@ import numpy as np
 
 from fairalloc.formulations.lexicographic.linear_program import LP, Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.numbers import Floats
@@ -79,15 +78,13 @@ class Pdlp(Method):
 
     id = "ortools:pdlp"
     kind = "first-order"
+    kinds = (Leximin, Utilitarian)
     peer = True
     packages: ClassVar[tuple[str, ...]] = ("ortools",)
     install = "pip install fairalloc[ortools]"
     solver = "PDLP"
     session = PdlpSession
     table = "PDLP of OR-Tools"
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Leximin | Utilitarian)
 
 
 methods = (Pdlp(),)

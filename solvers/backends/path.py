@@ -31,6 +31,7 @@ from fairalloc.formulations.game.merit import TINY, MarginalTerms, StartingPoint
 from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.pyomo import TERMINATION, PyomoSession
@@ -70,11 +71,9 @@ class PathMethod(Method):
 
     id = "pyomo:path"
     kind = "complementarity"
+    kinds, but = (Equilibrium,), (PsDsf,)
     packages: ClassVar[tuple[str, ...]] = ("pyomo",)
     session: type[Session] = PathSession
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Equilibrium) and mechanism.id != "ps-dsf"
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         return finite_alpha(self.id, mechanism, instance)

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Method, Session
@@ -62,14 +61,12 @@ class Qtqp(Method):
 
     id = "qtqp"
     kind = "interior-point"
+    kinds = (Leximin, Utilitarian)
     peer = True
     packages: ClassVar[tuple[str, ...]] = ("qtqp",)
     install = "pip install fairalloc[qtqp]"
     solver = "QTQP"
     session = QtqpSession
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Leximin | Utilitarian)
 
 
 methods = (Qtqp(),)

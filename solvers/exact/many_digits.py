@@ -22,6 +22,7 @@ from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.user_error import MOST
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.arguments import Whole
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_ball, exact_arcs, point_as_fraction
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
@@ -218,7 +219,7 @@ class ManyDigitsOptions(AlgorithmOptions):
     max_arcs : arcs up to which it applies; it takes about 3 ms an arc, and a second at 100
     """
 
-    max_arcs: int = 100
+    max_arcs: Whole = 100
 
 
 class ManyDigitsSession(Session):
@@ -279,10 +280,8 @@ class ManyDigitsMethod(Method):
     packages: ClassVar[tuple[str, ...]] = ("flint",)
     options = ManyDigitsOptions()
     session = ManyDigitsSession
+    kinds = (AlphaFair,)
     canonical = False
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, AlphaFair)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         arcs, most = len(mechanism.domain(instance).arcs), self.options.max_arcs

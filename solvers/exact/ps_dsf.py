@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.game.game import Game
+from fairalloc.models.arguments import Tolerances, Whole
 from fairalloc.models.exact.proofs import ExactLayer
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_fraction, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
@@ -48,8 +49,8 @@ class ExactOptions(SimplexOptions):
     largest_denominator : of the tasks that the equations leave free, which are rounded to such fractions; at least 1
     """
 
-    tolerances: tuple[float, ...] = (1e-9, 1e-7, 1e-5, 1e-4)
-    largest_denominator: int = 10**6
+    tolerances: Tolerances = (1e-9, 1e-7, 1e-5, 1e-4)
+    largest_denominator: Whole = 10**6
 
 
 def unit(instance: Instance, arcs: ExactArcs) -> Rationals:

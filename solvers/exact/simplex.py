@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from fairalloc.models.arguments import Whole
 from fairalloc.models.exact.rationals import as_flint
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
@@ -39,8 +40,8 @@ class SimplexOptions(AlgorithmOptions):
     from_slacks : arcs up to which the slack variables are the basis to start from where floating point finds none that is right
     """
 
-    max_pivots: int = 200
-    from_slacks: int = 200
+    max_pivots: Whole = 200
+    from_slacks: Whole = 200
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """H-DRF: its events in rationals, and the algorithm as printed, task by task (formulations/h_drf.py)."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.errors import InstanceError
+from fairalloc.models.arguments import Rule
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.input.groups import ROOT, Groups
 from fairalloc.models.numbers import Floats
@@ -23,12 +24,7 @@ class TaskOptions(AlgorithmOptions):
     task : the dominant share of one small task: the answer is off by some tasks, seldom by dozens, and takes a step for each
     """
 
-    task: float = 1e-3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.task <= 1:
-            raise InstanceError(f"the option task is {self.task:g}, but it must be above 0 and at most 1")
+    task: Annotated[float, Rule(lambda value: 0 < value <= 1, "above 0 and at most 1")] = 1e-3
 
 
 class HierarchicalEvents(Method):
@@ -36,10 +32,8 @@ class HierarchicalEvents(Method):
 
     id = "hierarchical-filling"
     kind = "exact"
+    kinds = (HierarchicalDrf,)
     canonical = False
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, HierarchicalDrf)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
         with session.phase("solve"):
@@ -52,11 +46,9 @@ class TaskByTask(Method):
 
     id = "task-by-task"
     kind = "approximate"
+    kinds = (HierarchicalDrf,)
     canonical = False
     options = TaskOptions()
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, HierarchicalDrf)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:  # noqa: ARG002
         with session.phase("solve"):

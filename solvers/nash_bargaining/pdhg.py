@@ -29,9 +29,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.lexicographic.weak_duality import feasible
-from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import Tolerance, Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Iteration, Method
@@ -58,11 +58,11 @@ class PdhgOptions(AlgorithmOptions):
         long epochs
     """
 
-    target: float = 0.0
-    max_iterations: int = 100_000
-    check_every: int = 40
-    restart: float = 0.2
-    restart_after: float = 0.36
+    target: Tolerance = 0.0
+    max_iterations: Whole = 100_000
+    check_every: Whole = 40
+    restart: Tolerance = 0.2
+    restart_after: Tolerance = 0.36
 
 
 @dataclass(frozen=True)
@@ -220,11 +220,9 @@ class Pdhg(Method):
     kind = "first-order"
     anytime = True
     session = PdhgSession
+    kinds = (NashBargaining,)
     options = PdhgOptions()
     warm = True
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, NashBargaining)
 
 
 methods = (Pdhg(),)

@@ -30,12 +30,10 @@ class ExactNjcMethod(Method):
     """A method that ends with an exact NJC allocation; a floating-point answer without one is not called optimal."""
 
     kind = "exact"
+    kinds = (NoJustifiedComplaints,)
     canonical = False
     options = SimplexOptions()
     free = False
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, NoJustifiedComplaints)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:  # noqa: ARG002
         """Methods that compute one particular NJC allocation take no objective."""

@@ -15,27 +15,13 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from numbers import Integral
 from pathlib import PurePath
 from typing import Any
 
-from fairalloc.models.errors import InstanceError, shown
 from fairalloc.solvers.running.solver_log import LOCKS
 
 THREADED = 10_000
 """Arcs from which on linear algebra has products that use several threads; looking for the libraries takes 5 ms."""
-
-MOST = 1024
-"""Threads that may be asked for; the libraries were built for fewer, and a process cannot have many more."""
-
-
-def checked_threads(threads: Any) -> int | None:
-    """The number of threads, None for what the environment says; InstanceError where it is no positive whole number."""
-    if threads is None:
-        return None
-    if isinstance(threads, bool) or not isinstance(threads, Integral) or not 1 <= int(threads) <= MOST:
-        raise InstanceError(f"threads is {shown(threads)}, but it must be a whole number from 1 to {MOST}, or None")
-    return int(threads)
 
 
 @contextmanager

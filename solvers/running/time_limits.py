@@ -29,12 +29,9 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf
-from numbers import Real
 from typing import Any, NoReturn, TypeVar
 
-import numpy as np
-
-from fairalloc.models.errors import FairallocError, InstanceError, shown
+from fairalloc.models.errors import FairallocError
 from fairalloc.solvers.running import listeners
 from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processes_below
 from fairalloc.solvers.running.solver_log import flush_streams
@@ -82,15 +79,6 @@ class Outcome:
     def death(self) -> str:
         """One sentence on a child that died."""
         return "its process ended" + ("" if self.code is None else f" with exit code {self.code}")
-
-
-def checked_limit(time_limit: Any) -> float:
-    """The seconds of a time limit, inf for None; InstanceError where it is no positive number."""
-    if time_limit is None:
-        return inf
-    if isinstance(time_limit, bool | np.bool_) or not (isinstance(time_limit, Real) and float(time_limit) > 0):
-        raise InstanceError(f"time_limit is {shown(time_limit)} seconds, but it must be positive")
-    return float(time_limit)
 
 
 def end_of(start: float, seconds: float) -> float:

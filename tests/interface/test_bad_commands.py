@@ -175,7 +175,7 @@ COMMANDS = [
         "argument --time-limit: it is 'soon', but it must be a time such as 90s, 10m",
     ),
     (["theorems", "verify", "--id", "Z.P4", "--paper", "K"], "none of these statements fits --paper 'K'"),
-    (["theorems", "verify", "--time-limit", "0"], "--time-limit is 0.0 seconds, but it must be positive"),
+    (["theorems", "verify", "--time-limit", "0"], "--time-limit is 0.0, but it must be a positive number or None"),
     (
         ["theorems", "verify", "--time-limit", "soon"],
         "argument --time-limit: it is 'soon', but it must be a time such as 90s, 10m or 1h",
@@ -209,7 +209,7 @@ COMMANDS = [
     *(
         ([*command.split(), value], f"{command.rpartition('--')[2]} is {value}, but it must be a whole number from 1 to {most}")
         for command, most in {
-            "solve wang-fig2 --threads": "1024, or None",
+            "solve wang-fig2 --threads": "1024 or None",
             "bench run smoke --threads": "1024",
             "bench run smoke --jobs": "1024",
             "bench run smoke --repeats": "1,000 or None",

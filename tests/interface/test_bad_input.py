@@ -333,7 +333,7 @@ CALLS = [
         lambda: solve(WANG, "nb", accuracy="x"),
         "accuracy is 'x', but it must be one of low, mid, high, or a residual between 0 and 1",
     ),
-    ("tl", lambda: solve(WANG, "nb", time_limit=0), "time_limit is 0 seconds, but it must be positive"),
+    ("tl", lambda: solve(WANG, "nb", time_limit=0), "time_limit is 0, but it must be a positive number or None"),
     ("param", lambda: solve(WANG, "nb", alpha=2), "mechanism 'nb' has no parameter 'alpha': it has none"),
     (
         "drf plc",

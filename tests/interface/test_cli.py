@@ -179,7 +179,10 @@ def test_a_trace_is_shown_where_it_is_asked_for(run):
         ),
         (["wang-fig2", "-m", "nb", "--param", "alpha=3"], "--param: mechanism 'nb' has no parameter 'alpha': it has none"),
         (["wang-fig2", "-m", "nb", "--param", "alpha"], "--param is 'alpha', but it must be name=value"),
-        (["wang-fig2", "-m", "nb", "--time-limit", "-1"], "--time-limit is -1.0 seconds, but it must be positive"),
+        (
+            ["wang-fig2", "-m", "nb", "--time-limit", "-1"],
+            "--time-limit is -1.0, but it must be a positive number or None",
+        ),
     ],
 )
 def test_errors_are_one_sentence_and_code_2(run, arguments, sentence):

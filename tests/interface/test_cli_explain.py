@@ -65,7 +65,10 @@ def test_show(run, racks):
         (["explain", "nope"], "there is no file and no published example 'nope'"),
         (["explain", "wang-fig2", "-m", "nope"], "there is no mechanism 'nope'"),
         (["explain", "wang-fig2", "--param", "alpha=2"], "mechanism 'drfh' has no parameter 'alpha'"),
-        (["explain", "wang-fig2", "--time-limit", "0"], "--time-limit is 0.0 seconds, but it must be positive"),
+        (
+            ["explain", "wang-fig2", "--time-limit", "0"],
+            "--time-limit is 0.0, but it must be a positive number or None",
+        ),
         (["explain", "zarchy-ex1", "-m", "drfh"], "needs one demand vector for each user"),
         (["explain", "wang-fig2", "--method", "pdhg"], "method 'pdhg' does not compute 'drfh'"),
         (["explain", "wang-fig2", "-m", "alpha-pf-vds", "--param", "alpha=-1"], "alpha is -1"),

@@ -290,11 +290,11 @@ def test_approximations_are_marked_and_never_asked_without_being_named():
         assert not marked & asked
     for key, name in (("geometric-binner", "base"), ("pop", "parts"), ("proportional-response", "iterations")):
         assert name in [option.name for option in fa.options(key)]
-    with pytest.raises(InstanceError, match=r"the option base is 1, but it must be at least 1\.01 and finite"):
+    with pytest.raises(InstanceError, match=r"base is 1\.0, but it must be at least 1\.01 and finite"):
         fa.solve(instance, "lmmf", "geometric-binner", options={"base": 1.0})
-    with pytest.raises(InstanceError, match=r"the option base is inf, but it must be at least 1\.01 and finite"):
+    with pytest.raises(InstanceError, match=r"base is inf, but it must be at least 1\.01 and finite"):
         fa.solve(instance, "lmmf", "geometric-binner", options={"base": np.inf})
-    with pytest.raises(InstanceError, match="the option task is 0, but it must be above 0 and at most 1"):
+    with pytest.raises(InstanceError, match=r"task is 0\.0, but it must be above 0 and at most 1"):
         fa.solve(instance, "h-drf", "task-by-task", options={"task": 0.0})
-    with pytest.raises(InstanceError, match="the option parts is 0, but it must be at least 1"):
+    with pytest.raises(InstanceError, match="parts is 0, but it must be a positive whole number"):
         fa.solve(instance, "lmmf", "pop", options={"parts": 0})

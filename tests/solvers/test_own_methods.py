@@ -288,7 +288,11 @@ def test_objects_are_asked_what_they_compute():
         (lambda instance: 1, r"the function <lambda>\(instance\) must take \(instance, mechanism, limits\)"),
         (["highs"], r"there is no method \['highs'\]: it must be an id"),
         (type("Nameless", (Mine,), {"id": ""}), "has no id, but it must be a string that is not empty"),
-        (fa.Method, "the method class Method cannot be made without arguments"),
+        (fa.Method, "has no id, but it must be a string that is not empty"),
+        (
+            type("Asking", (Mine,), {"__init__": lambda self, how: None}),
+            "the method class Asking cannot be made without arguments",
+        ),
     ],
 )
 def test_what_is_no_method_is_one_sentence(given, sentence):

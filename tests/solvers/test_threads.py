@@ -102,8 +102,6 @@ def test_threads_of_one_call_do_not_stay_with_highs(method):
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "two", 100_000])
 def test_threads_that_are_no_number_are_one_sentence(threads):
-    with pytest.raises(
-        fa.InstanceError, match=r"threads is .*, but it must be a whole number (from 1 to 1024, )?or None"
-    ) as told:
+    with pytest.raises(fa.InstanceError, match=r"threads is .*, but it must be a whole number from 1 to 1024 or None") as told:
         fa.solve(GENERIC, "drfh", threads=threads)
     assert "\n" not in str(told.value)
