@@ -36,6 +36,18 @@ def overloads(allocation: Allocation) -> dict[str, float]:
     } | ({"floor": float((1.0 - allocation.tasks[low] / instance.min_tasks[low]).max())} if len(low) else {})
 
 
+def scaled_down(instance: Instance, x: Floats) -> Floats:
+    """The tasks, those on an overloaded server and then those of a user above its limit reduced by one factor, none negative."""
+    if not np.all(np.isfinite(x)):
+        return x
+    arcs, result = instance.arcs, np.maximum(x, 0.0)
+    load = (arcs.load @ result).reshape(instance.K, instance.R).max(axis=1)
+    result = result / np.maximum(load, 1.0)[arcs.server]
+    tasks = arcs.owner @ result
+    part = np.divide(instance.max_tasks, tasks, out=np.ones_like(tasks), where=tasks > instance.max_tasks)
+    return np.asarray(result * part[arcs.user])
+
+
 def infeasibility(allocation: Allocation) -> float:
     """The feasibility residual: 0 for a feasible allocation, else the worst of `overloads`; inf without a point."""
     known = vars(allocation)  # it is asked for twice where users' errors are bounded

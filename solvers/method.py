@@ -28,13 +28,13 @@ from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_nested_rounds, solve_rounds, solve_whole_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.solver_log import captured
-from fairalloc.solvers.running.warm_start import scaled_down
 
 UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
 """Said of mechanisms with a residual of their own and of whole tasks: an edit may be infeasible."""

@@ -39,7 +39,7 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
-from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.feasibility import infeasibility, scaled_down
 from fairalloc.models.instance import Instance, as_instance
 from fairalloc.models.numbers import Floats, told_apart
 from fairalloc.solvers import solve
@@ -278,7 +278,7 @@ def _residual(item: Mechanism, game: Game, given: Allocation, tolerance: float) 
         raise Refuted(f"the residual of the allocation is {residual:.3g}, but {tolerance:.3g} is allowed")
     arcs = exact_arcs(given.instance)
     x = _shrunk(arcs, given.x)
-    near = game.shrunk(np.maximum(given.x, 0.0))
+    near = scaled_down(game.instance, given.x)
     alpha = tuple(Fraction(0) if v == np.inf else Fraction(str(v)) for v in game.alpha.tolist())
     A, B = (tuple(Fraction(str(v)) for v in values.tolist()) for values in (game.A, game.B))
     made: list[game_certificate.ResidualCertificate] = []

@@ -30,6 +30,7 @@ from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import definition_gap, level_gap
 from fairalloc.models.exact.rationals import exact_arcs
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.ps_dsf import unit
 
@@ -71,7 +72,7 @@ def _known(subject: Subject) -> Levels:
 
 
 def _in_floats(game: Game, subject: Subject, residual: float) -> Levels:
-    x = np.array(cleaned(game.instance, game.shrunk(np.maximum(subject.allocation.x, 0.0))))
+    x = np.array(cleaned(game.instance, scaled_down(game.instance, subject.allocation.x)))
     z = game.shares(game.tasks(x))
     full = game.load(game.fractions(x)) >= 1.0 - max(FULL, residual)
     level = np.zeros(full.shape)  # of a full resource the largest share that it serves

@@ -26,11 +26,10 @@ from fairalloc.benchmarks.suites.suite import Suite, SuiteCase
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.examples.generators import generic
-from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.feasibility import infeasibility, scaled_down
 from fairalloc.models.tables import Grid
 from fairalloc.solvers import solve
 from fairalloc.solvers.options import promised
-from fairalloc.solvers.running.warm_start import scaled_down
 
 MINUTES, USERS, FEWEST, SEED, COMES_OR_GOES, SWING = 1440, 30, 15, 1, 0.1, 0.1
 """All users of the day, the fewest at a time, the seed, the part of the minutes in which one comes or goes, and by which part a

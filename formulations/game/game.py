@@ -37,7 +37,7 @@ from fairalloc.formulations.game.prices import SERVED_THRESHOLDS, recovered_cand
 from fairalloc.formulations.game.ps_dsf_variants import OneServer, relative_gains
 from fairalloc.formulations.game.residual import gaps
 from fairalloc.models.errors import InstanceError, shown
-from fairalloc.models.feasibility import slack_of
+from fairalloc.models.feasibility import scaled_down, slack_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import TEN_DIGITS, Floats, frozen, is_vector, linear_program
 
@@ -218,7 +218,7 @@ class Game:
 
     def residual(self, x: Floats, kappa: Floats | None = None) -> float:
         """How far tasks x (A,), scaled down to be feasible, are from an equilibrium; 1 where it is not `defined`."""
-        x = self.shrunk(np.maximum(x, 0.0))
+        x = scaled_down(self.instance, x)
         return float(gaps(self, x, kappa).max()) if self.defined(x) else 1.0
 
     def proves(self, x: Floats, tau: float) -> bool:
@@ -253,9 +253,3 @@ class Game:
         result = np.zeros((self.instance.K, self.instance.R))
         np.maximum.at(result, self.server, np.nan_to_num(part))
         return result
-
-    def shrunk(self, x: Floats) -> Floats:
-        """(A,) the tasks with overloaded servers, then users above their limits, scaled down: bounds need a feasible point."""
-        over = np.maximum(self.load(self.fractions(x)).max(axis=1), 1.0)
-        x = x / over[self.server]
-        return x / np.maximum(self.tasks(x) / self.limits, 1.0)[self.user]

@@ -25,6 +25,7 @@ import numpy as np
 
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession, linear_in_price
+from fairalloc.solvers.kkt.loads import largest_of_users
 
 MOST, LARGEST = 12_000, 5e7
 """Arcs in use, and arcs times servers times resources, up to which steps are taken: A and C are dense."""
@@ -89,7 +90,7 @@ class ActiveStep:
         self.levels, self.y, self.held, self.at = levels, y, guess.held, levels.derivatives(y, k)
         self.own = np.where(guess.arcs, np.maximum(y, 1e-6 / levels.N), 0.0)
         self.tasks = self.own * levels.gamma
-        self.pivot = levels.largest(self.tasks)  # 1
+        self.pivot = largest_of_users(levels.loads, self.tasks)  # 1
         self.server = levels.server[self.pivot]
         others = guess.arcs.copy()
         others[self.pivot] = False

@@ -30,6 +30,7 @@ import numpy as np
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Marginals
+from fairalloc.models.arguments import Whole
 from fairalloc.models.exact.rationals import exact_arcs, share_alone
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.max_min_response import max_min_response
@@ -61,7 +62,7 @@ class BestResponseOptions(AlgorithmOptions):
     max_sweeps : sweeps after which it ends
     """
 
-    max_sweeps: int = 5_000
+    max_sweeps: Whole = 5_000
 
 
 def water_filling(w: Any, phi: Any, b: Any, tied: float = TIED, most: Any = None) -> tuple[Any, Any]:

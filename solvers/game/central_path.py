@@ -80,29 +80,25 @@ class CentralPathNewton:
     def error(self) -> float:
         """The largest violation of the equations, in units of tau."""
         point, tau = self.point, self.point.tau
-        parts = [np.abs(part).max() for part in (self.change_of_e(), self.change_of_s(), self.change_of_t())]
+        parts = [np.abs(part).max() for part in self.changes]
         products = np.abs(self.levels.N * point.y * point.e / tau - 1.0).max()
         rows = np.abs(np.where(self.levels.row, point.k * point.s / tau - 1.0, 0.0)).max()
         limits = np.abs(np.where(self.levels.limited, point.h * point.t / tau - 1.0, 0.0)).max()
         return float(max(max(parts) / min(tau, 1.0), products, rows, limits))
 
-    def change_of_e(self) -> Floats:
-        """(A,) E + h - e."""
-        return np.asarray(self.at.excess + self.levels.of_user(self.point.h) - self.point.e, dtype=float)
-
-    def change_of_t(self) -> Floats:
-        """(N,) left - t."""
-        return np.where(self.levels.limited, self.levels.left(self.at.tasks) - self.point.t, 0.0)
-
-    def change_of_s(self) -> Floats:
-        """(K, R) slack - s."""
-        return np.where(self.levels.row, self.levels.slack(self.point.y) - self.point.s, 0.0)
+    @cached_property
+    def changes(self) -> tuple[Floats, Floats, Floats]:
+        """E + h - e (A,), slack - s (K, R) and left - t (N,)."""
+        levels, point = self.levels, self.point
+        s, t = levels.slack(point.y) - point.s, levels.left(self.at.tasks) - point.t
+        of_e = np.asarray(self.at.excess + levels.of_user(point.h) - point.e)
+        return of_e, np.where(levels.row, s, 0.0), np.where(levels.limited, t, 0.0)
 
     def correction(self) -> Floats:
         """The Newton step at this tau."""
         point, tau = self.point, self.point.tau
         return self._solve(
-            (self.change_of_e(), self.change_of_s(), self.change_of_t()),
+            self.changes,
             tau / self.levels.N - point.y * point.e,
             np.where(self.levels.row, tau - point.k * point.s, 0.0),
             np.where(self.levels.limited, tau - point.h * point.t, 0.0),
@@ -164,8 +160,8 @@ class CentralPathNewton:
         for _ in range(1 + REFINEMENTS):
             p = arrow.factor.solve(lack)
             priced = arrow.loads.priced(p)
-            followed = arrow.follow(priced, arrow.loads.totals(arrow.theta * priced), np.zeros_like(v))
-            u, v, gained = u + p, v - followed.l, gained - followed.flow
+            raised, _, flow = arrow.follow(priced, arrow.loads.totals(arrow.theta * priced), np.zeros_like(v))
+            u, v, gained = u + p, v - raised, gained - flow
             lack = np.where(levels.row.ravel(), arrow.loads.rows(gained) - supply - arrow.s * u, 0.0)
             before, size = size, float(np.abs(lack).max())
             if not PRECISE * min(1.0, point.tau) < size < before:

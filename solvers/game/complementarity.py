@@ -32,9 +32,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
+from fairalloc.models.arguments import Tolerances, Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions, NewtonSession, equal
@@ -55,8 +55,8 @@ class ComplementarityOptions(NewtonOptions):
     max_steps : Newton steps for one alpha
     """
 
-    starts: tuple[float, ...] = (1.0, 0.3, 0.1)
-    max_steps: int = 150
+    starts: Tolerances = (1.0, 0.3, 0.1)
+    max_steps: Whole = 150
 
 
 class Linearization(NamedTuple):
@@ -93,9 +93,6 @@ class Complementarity:
     def __init__(self, levels: LevelEquations) -> None:
         self.levels = levels
         self.arcs, self.rows = len(levels), int(levels.row.sum())
-
-    def start(self) -> Floats:
-        return self.vector(*equal(self.levels))
 
     def vector(self, y: Floats, k: Floats) -> Floats:
         return np.concatenate([self.levels.N * y, k[self.levels.row]])
@@ -146,7 +143,7 @@ class AlphaContinuation(NewtonSession):
             if self.reached:
                 return
         for part in self.options.starts:
-            self._raise_alpha(problem, part * problem.start())
+            self._raise_alpha(problem, part * problem.vector(*equal(self.levels)))
             if self.gap <= self.limits.promised:
                 return
 
@@ -183,11 +180,9 @@ class ComplementarityMethod(GameMethod):
     """What both methods declare: games of plain users with finite alpha, warm starts."""
 
     kind = "Newton"
+    but = (PsDsf,)
     options = ComplementarityOptions()
     largest: ClassVar[int]
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Equilibrium) and not isinstance(mechanism, PsDsf)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         domain = mechanism.domain(instance)

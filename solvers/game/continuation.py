@@ -26,6 +26,7 @@ import numpy as np
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
+from fairalloc.models.arguments import TolerancePairs, Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.active_set import newton_on_active_arcs
@@ -61,14 +62,14 @@ class ContinuationOptions(NewtonOptions):
     Attributes
     ----------
     starts : pairs (first tau of the central path, first cap on alpha), tried in this order; of alpha = infinity with variants the
-        first alone, and with neither variants nor zero demands the first without a cap before all
+        first alone
     max_steps : Newton systems for one start
     max_rows : servers times resources of which a dense matrix is formed; twice as many where users have few arcs
     """
 
-    starts: tuple[tuple[float, float], ...] = ((0.1, 30.0), (1.0, 3.0), (0.1, 3.0))
-    max_steps: int = 3000
-    max_rows: int = 10_000
+    starts: TolerancePairs = ((0.1, 30.0), (1.0, 3.0), (0.1, 3.0))
+    max_steps: Whole = 3000
+    max_rows: Whole = 10_000
 
 
 class PathLost(Exception):  # noqa: N818 (a signal, not an error)
@@ -282,7 +283,7 @@ class ContinuationSession(NewtonSession):
         begin = LevelPath(self).follow(FINISH_TAU / 2.0) if LevelPath.fits(self) else None
         if self.reached:
             return
-        for tau, first in self._starts():
+        for tau, first in self.options.starts[:1] if self.several else self.options.starts:
             path, begin = PathFollowing(self, tau, first, begin), None
             try:
                 path.follow()
@@ -295,14 +296,6 @@ class ContinuationSession(NewtonSession):
                 finish_by_sweeps(self)
             if self.gap <= self.limits.promised:
                 return
-
-    def _starts(self) -> tuple[tuple[float, float], ...]:
-        """The `starts` that are tried; where variants are told apart by prices there is no other than the first."""
-        starts, game = self.options.starts, self.levels.game
-        if self.several:
-            return starts[:1]
-        uncapped = bool(np.isinf(game.alpha).all() and (game.w > 0).all())
-        return (*((tau, np.inf) for tau, _ in starts[:1] if uncapped), *starts)
 
     def _at_limits(self, y: Floats) -> Booleans:
         """(N,) whose tasks at y (A,) are all they may have."""

@@ -26,6 +26,8 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import gaps, gaps_at
+from fairalloc.models.arguments import Tolerance
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import GameSession
 from fairalloc.solvers.kkt.loads import ArcLoads
@@ -48,15 +50,14 @@ class NewtonOptions(AlgorithmOptions):
         "mid" or "high", which leaves a margin for rounding
     """
 
-    target: float = 0.0
+    target: Tolerance = 0.0
 
 
 PATTERNS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """The tolerances with which the pattern of a point is read, one after the other."""
 
-FULL, UNDERFLOW = 1e-6, -600.0
-"""The slack up to which `levels_at` takes a resource to be full, for it is asked for tasks in floating point; the least logarithm
-of a part of a price that is computed without logarithms, as exp underflows beyond 700."""
+FULL = 1e-6
+"""The slack up to which `levels_at` takes a resource to be full, for it is asked for tasks in floating point."""
 
 
 class Derivatives(NamedTuple):
@@ -95,7 +96,6 @@ class LevelEquations:
         self.limited = np.isfinite(self.limits)
         with np.errstate(divide="ignore"):
             self.log_w = np.log(self.w)
-        self.least_log_w = float(self.log_w.min(initial=0.0, where=self.w > 0))
         self.marginals, self.least = game.marginals, 1e-200 if game.own.any() else 0.0
         self.log_unit = np.log(game.instance.weights[user] * self.gamma)
         self.unit = np.ones(self.K)
@@ -134,13 +134,9 @@ class LevelEquations:
         """(N,) x_n in units of the best server."""
         return np.maximum(self.loads.totals(self.gamma * y), self.least)
 
-    def load(self, y: Floats) -> Floats:
-        """(K, R) the sums of w y."""
-        return self.loads.rows(self.gamma * y).reshape(self.K, self.R)
-
     def slack(self, y: Floats) -> Floats:
         """(K, R) part of each capacity that is not used; 0 where nobody wants it."""
-        return np.where(self.row, 1.0 - self.load(y), 0.0)
+        return np.where(self.row, 1.0 - self.loads.rows(self.gamma * y).reshape(self.K, self.R), 0.0)
 
     def left(self, tasks: Floats) -> Floats:
         """(N,) part of each limit that is not used by x_n (N,); 1 where there is none."""
@@ -149,11 +145,6 @@ class LevelEquations:
     def of_all(self, mask: Booleans) -> Booleans:
         """(N,) whether `mask` (A,) is true on an arc of the user."""
         return np.logical_or.reduceat(mask, self.loads.first)
-
-    def largest(self, values: Floats) -> NDArray[np.intp]:
-        """(N,) the arc of each user with the largest value; the first of several."""
-        arcs = np.flatnonzero(~(values < self.of_user(self.loads.most(values))))  # those that are no numbers, too
-        return arcs[np.searchsorted(self.user[arcs], np.arange(self.N))]
 
     def derivatives(self, y: Floats, k: Floats) -> Derivatives:
         """E and what its differential is made of. A k of 0 is allowed as long as every user still pays something."""
@@ -176,10 +167,11 @@ class LevelEquations:
         """Log of a task's price / beta, and each resource's part of the price."""
         with np.errstate(all="ignore"):
             log_k = np.log(np.where(self.row, k, 0.0) * self.unit[:, None])
-            beta = self.of_server(self.beta)
-            unit, share = self._parts(self.beta[:, None] * log_k)
+            paid = np.where(self.w > 0, self.of_server(self.beta[:, None] * log_k), -np.inf)
+            most = paid.max(axis=1)
+            share = np.exp(paid - np.where(np.isfinite(most), most, 0.0)[:, None]) * self.w  # in logarithms w would lose digits
             total = share.sum(axis=1)
-            log_p = (unit + np.log(total)) / beta
+            log_p = (most + np.log(total)) / self.of_server(self.beta)
             share /= np.where(total > 0, total, 1.0)[:, None]
         if self.sharp.any():
             sharp = self.sharp[self.server]
@@ -188,24 +180,9 @@ class LevelEquations:
             share[sharp] = np.arange(self.R) == levels.argmax(axis=1)[:, None]
         return log_p, share
 
-    def _parts(self, log_price: Floats) -> tuple[Floats, Floats]:
-        """The logarithm of a unit for each arc, and what the arc pays for each resource in it, at prices exp log_price (K, R).
-
-        One unit for all arcs of a server needs no logarithms of parts; where numbers would underflow each arc has its own.
-        """
-        highest = log_price.max(axis=1)
-        unit = np.where(np.isfinite(highest), highest, 0.0)
-        relative = log_price - unit[:, None]
-        if self.least_log_w + relative.min(initial=0.0, where=relative > -np.inf) > UNDERFLOW:
-            return self.of_server(unit), self.of_server(np.exp(relative)) * self.w
-        parts = self.of_server(log_price) + self.log_w
-        most = parts.max(axis=1)
-        parts -= np.where(np.isfinite(most), most, 0.0)[:, None]
-        return most, np.exp(parts, out=parts)
-
     def x(self, y: Floats) -> Floats:
         """(A,) feasible tasks."""
-        return self.game.shrunk(np.maximum(y, 0.0) * self.game.gamma)
+        return scaled_down(self.game.instance, y * self.game.gamma)
 
     def kappa(self, k: Floats) -> Floats:
         """(K, R) levels; 0 where nobody wants the resource."""
@@ -245,7 +222,7 @@ class NewtonSession(GameSession):
         if self.limits.start is None:
             return None
         levels, game = self.levels, self.levels.game
-        y = game.shrunk(np.maximum(self.limits.start, 0.0)) / game.gamma
+        y = scaled_down(self.instance, self.limits.start) / game.gamma
         if not game.defined(y * game.gamma):
             return None
         levels.scale(np.full(len(levels), 0.7 / levels.N))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairalloc.models.arguments import Whole
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.complementarity import (
     AlphaContinuation,
@@ -35,7 +36,7 @@ RHO = (0.0, 1e-4, 1e-2, 1.0, 100.0)
 class JosephyNewtonOptions(ComplementarityOptions):
     """The same, with fewer steps, each of which is a whole problem."""
 
-    max_steps: int = 60
+    max_steps: Whole = 60
 
 
 class JosephySession(AlphaContinuation):

@@ -60,14 +60,6 @@ class _Point(NamedTuple):
     error: float
 
 
-class _Along(NamedTuple):
-    """The changes of t (K,), log x (N,) and y (N, K) with log tau."""
-
-    t: Floats
-    log_x: Floats
-    y: Floats
-
-
 class LevelPath:
     """The equations of a game on the grid of users and servers."""
 
@@ -100,14 +92,14 @@ class LevelPath:
             start = -np.log(self.levels.unit) - np.log(FIRST_TAU / 0.3)
             point, length = self._corrected(start, FIRST_TAU, np.zeros(self.shape[0]), 30)[0], np.log(10.0)
             while point is not None and point.tau > last:
-                new, steps, along = None, 0, self._along(point)
+                new, steps, (turn, rise, _) = None, 0, self._along(point)
                 while new is None and length > SHORTEST:
                     tau = max(point.tau * np.exp(-length), last)
                     back = tau / point.tau - 1.0
-                    new, steps = self._corrected(point.t + back * along.t, tau, point.log_x + back * along.log_x, MOST)
+                    new, steps = self._corrected(point.t + back * turn, tau, point.log_x + back * rise, MOST)
                     length *= 0.5 if new is None else LONGER if steps <= 3 else 1.0
                 point = new
-            return None if point is None else self._ended(point, self._along(point))
+            return None if point is None else self._ended(point)
         except np.linalg.LinAlgError:
             return None
 
@@ -167,24 +159,25 @@ class LevelPath:
         jacobian[self.servers, self.servers] += lost.sum(axis=0) + point.own
         return w, change, part, jacobian
 
-    def _along(self, point: _Point) -> _Along:
+    def _along(self, point: _Point) -> tuple[Floats, Floats, Floats]:
+        """The changes of t (K,), log x (N,) and y (N, K) with log tau."""
         w, change, part, jacobian = self._slope(point)
         rises = 1.0 - part.sum(axis=1)  # of log x where t stays
         t = -np.linalg.solve(jacobian, (w * (point.y - change * rises[:, None])).sum(axis=0) + point.own)
         log_x = rises + part @ t
-        return _Along(t, log_x, point.y - change * (log_x[:, None] - t))
+        return t, log_x, point.y - change * (log_x[:, None] - t)
 
-    def _ended(self, point: _Point, along: _Along) -> CentralPathPoint | None:
+    def _ended(self, point: _Point) -> CentralPathPoint | None:
         """Step 4, and the point in the unknowns of the whole path: where G is not 0, the slack of the largest level is off."""
-        levels, ones = self.levels, np.ones(self.shape[0])
+        levels, ones, (turn, _, moved) = self.levels, np.ones(self.shape[0]), self._along(point)
         s = np.maximum(point.slack, point.own[:, None])
         s[self.servers, point.full] = point.own
-        y, e, falls = (part.flat[self.cells] for part in (point.y, point.e, along.y))
+        y, e, falls = (part.flat[self.cells] for part in (point.y, point.e, moved))
         if not (np.isfinite(s).all() and (s > 0).all() and (y > 0).all() and np.isfinite(falls).all()):
             return None
-        fills = 0.5 * point.slack < -(self.w * along.y).sum(axis=1).T
+        fills = 0.5 * point.slack < -(self.w * moved).sum(axis=1).T
         k = np.where(fills, point.tau / s, 0.0)
-        k[self.servers, point.full] = np.exp(along.t - point.t) / levels.unit
+        k[self.servers, point.full] = np.exp(turn - point.t) / levels.unit
         stay = (falls < 0.5 * y) | (levels.N * y > point.tau**0.25)
         newton_on_active_arcs(self.session, np.maximum(y - falls, 0.0), k, stay, k > 0, np.zeros(levels.N, dtype=bool))
         return CentralPathPoint(y, point.tau / s, e, s, 0.0 * ones, ones, float(np.log(point.tau)))

@@ -12,13 +12,14 @@ r"""The linear equations of a PS-DSF allocation whose pattern is known (formulat
    by the step of least norm from the given tasks: the split between servers and variants is not unique in general.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.numbers import Floats
 
 LARGEST = 4_000
@@ -36,7 +37,7 @@ class Pattern:
     held: tuple[int, ...]
 
 
-def patterns(game: Game, x: Floats, tolerances: tuple[float, ...]) -> Iterator[Pattern]:
+def patterns(game: Game, x: Floats, tolerances: Sequence[float]) -> Iterator[Pattern]:
     """Step 1 for one tolerance after the other, without and with ties, for every user served somewhere.
 
     What is served counts relative to what could run alone, and to the user's own tasks where that is another pattern: a user
@@ -85,7 +86,7 @@ def corrected(game: Game, x: Floats, found: Pattern) -> Floats | None:
     result[served] = x[served] + step[:size] * game.gamma[served]
     if not np.all(np.isfinite(result)):
         return None
-    return game.shrunk(np.maximum(result, 0.0))
+    return scaled_down(game.instance, result)
 
 
 def _equations(game: Game, x: Floats, found: Pattern, served: NDArray[np.intp]) -> tuple[Floats, Floats]:

@@ -28,6 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
+from fairalloc.models.arguments import Whole
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
 from fairalloc.solvers.options import AlgorithmOptions
@@ -45,7 +47,7 @@ class PsMfaOptions(AlgorithmOptions):
     max_iterations : steps after which it ends
     """
 
-    max_iterations: int = 20_000
+    max_iterations: Whole = 20_000
 
 
 class Merit:
@@ -121,7 +123,7 @@ class PsMfaSession(GameSession):
         try:
             self.why = self._descend()
         finally:  # after an interrupt too
-            self.x, self.prices = self.tasks(), self.merit.kappa(self.mu)
+            self.x, self.prices = scaled_down(self.instance, self.y * self.game.gamma), self.merit.kappa(self.mu)
         self.gap = self.game.residual(self.x, self.prices)
         self.ended = "iteration_limit" if self.done == self.options.max_iterations else "inaccurate"
 
@@ -137,7 +139,7 @@ class PsMfaSession(GameSession):
             size = float(np.hypot(np.linalg.norm(vy), np.linalg.norm(vmu)))
             self.record(merit=value, direction=size)
             if size <= epsilon:  # 4
-                if epsilon < 1e-14 or self.game.residual(self.tasks(), merit.kappa(self.mu)) <= self.limits.promised:
+                if epsilon < 1e-14 or self.game.residual(self.y * self.game.gamma, merit.kappa(self.mu)) <= self.limits.promised:
                     return f"|v| is {size:.0e} where the merit is {value:.1e}"
                 epsilon /= 10.0
             if self.limits.late:
@@ -147,10 +149,6 @@ class PsMfaSession(GameSession):
                 return f"no step lowers the merit {value:.1e}, though |v| is {size:.0e}"
             eta, value = found
         return f"|v| is {size:.0e} and the merit {value:.1e} after {self.done} iterations"
-
-    def tasks(self) -> Floats:
-        """(A,) tasks: what is negative cut off, and what others had because of it."""
-        return self.game.shrunk(np.maximum(self.y, 0.0) * self.game.gamma)
 
     def _direction(self, by_y: Floats, by_mu: Floats) -> tuple[Floats, Floats, float]:
         """v_y, v_mu and the slope of Psi along them, from its gradient."""

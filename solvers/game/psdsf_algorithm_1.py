@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.models.arguments import Whole
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays
@@ -45,7 +46,7 @@ class RoundOptions(AlgorithmOptions):
     max_rounds : rounds after which it ends; no proof of termination is known
     """
 
-    max_rounds: int = 5_000
+    max_rounds: Whole = 5_000
 
 
 def drf_alone(servers: list[ServerArrays], x: Floats) -> None:

@@ -13,9 +13,8 @@ know all capacities. `simulate` runs the steps for a schedule of events.
 Messages take no time, so servers with the same offset execute one after another, in order. Offsets: spread evenly over (0, T],
 in an order drawn from a seed. A server that is inactive has no tasks, a user that is inactive is in no N_i.
 
-`section_v` is the experiment of P V: the cluster of Fig. 5 (`cluster`), T = 1 s, all users active but user 4, which is away in
-(100, 250); docs/reference/derivations.md says what comes out, and where P V errs. As a method it runs without events until no
-procedure changes anything for a whole period, at most `max_rounds`.
+docs/reference/derivations.md says what comes out of the experiment of P V (`section_v`), and where P V errs. As a method it runs
+without events until no procedure changes anything for a whole period, at most `max_rounds`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -17,6 +17,7 @@ from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Answer, Iteration, Limits, Method
@@ -87,19 +88,20 @@ class GameSession(Iteration):
         return servers_of(self.game)
 
     def first_point(self) -> Floats:
-        """(A,) tasks to start at: the warm start, shrunk to fit, else none."""
+        """(A,) tasks to start at: the warm start, scaled down to fit, else none."""
         start = self.limits.start
-        return np.zeros(len(self.game.user)) if start is None else self.game.shrunk(np.maximum(start, 0.0))
+        return np.zeros(len(self.game.user)) if start is None else scaled_down(self.instance, start)
 
 
 class GameMethod(Method):
     """A method whose `session` computes a game, any alpha, without a choice among its answers."""
 
     kind = "iterative"
+    kinds = (Equilibrium,)
     warm = True
 
     def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, Equilibrium) and not mechanism.chooses
+        return super().computes(mechanism) and not getattr(mechanism, "chooses", False)
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """As every method, without the variants that nobody needs: with sizes far apart these make a path long."""
@@ -115,12 +117,8 @@ class GameMethod(Method):
             result[kept] = x
             return result
 
-        def offered(x: Floats) -> None:
-            if limits.keep is not None:
-                limits.keep(whole(x))
-
-        start = None if limits.start is None else limits.start[kept]
-        answer = super().run(mechanism, few, replace(limits, start=start, keep=offered))
+        keep, start = limits.keep, None if limits.start is None else limits.start[kept]
+        answer = super().run(mechanism, few, replace(limits, start=start, keep=keep and (lambda x: keep(whole(x)))))
         exact = None if answer.x_exact is None else tuple(whole(answer.x_exact, Fraction(0)))
         return replace(answer, x=whole(answer.x), x_exact=exact)
 
@@ -137,9 +135,7 @@ class ForFiniteAlpha(GameMethod):
     """For Problem 1 where alpha is finite; users have one demand vector and no limits, as in K."""
 
     kind = "first-order"
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        return isinstance(mechanism, AlphaPfVds)
+    kinds = (AlphaPfVds,)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         return plain_users(self.id, mechanism.domain(instance)) or finite_alpha(self.id, mechanism, instance)

@@ -26,6 +26,7 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 from fairalloc.solvers.game.central_path import CentralPathPoint
 from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, linear_in_price
+from fairalloc.solvers.kkt.loads import largest_of_users
 
 CHANGES = (1e-3, 1e-4, 1e-5)
 """What E may change by v, and by each u, in one program after the other: for alpha = 300 the second step would be too long."""
@@ -86,7 +87,7 @@ class SmallChanges:
         self.levels, self.k, self.weights, self.most = levels, k, weights, most
         self.at = levels.derivatives(y, k)
         near = self.at.excess < (1 + levels.R) * most
-        near[levels.largest(y)] = True
+        near[largest_of_users(levels.loads, y)] = True
         self.arcs = np.flatnonzero(near)
         self.user = levels.user[self.arcs]
         self.row = np.flatnonzero(levels.row)

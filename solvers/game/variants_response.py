@@ -31,6 +31,7 @@ from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.central_path import fits
 from fairalloc.solvers.game.session import ServerArrays
+from fairalloc.solvers.kkt.matrices import ScaledLU
 
 FIRST_TAU, LAST_TAU, SMALLER, CLOSE = 0.1, 1e-12, 0.1, 0.1
 """Where the path begins and ends, by what part tau falls, and the error of the equations up to which a point is close, in tau."""
@@ -114,10 +115,7 @@ class ServerTurn:
                     break
                 tau *= SMALLER
                 product /= SMALLER
-            try:
-                step = scaled_solution(J + np.diag(w), tau / (self.weight * v) - now)
-            except np.linalg.LinAlgError:
-                break
+            step = ScaledLU(J + np.diag(w)).solve(tau / (self.weight * v) - now)
             change = np.concatenate([step, 1.0 / product - 1.0 - step])
             if not np.all(np.isfinite(change)):
                 break
@@ -142,14 +140,6 @@ class ServerTurn:
                 return v
             used = self.weight * v > now
         return None
-
-
-def scaled_solution(matrix: Floats, right: Floats) -> Floats:
-    """The solution of square equations, with rows and columns scaled."""
-    across = np.abs(matrix).max(axis=1)
-    matrix = matrix / across[:, None]
-    down = np.abs(matrix).max(axis=0)
-    return np.asarray(np.linalg.solve(matrix / down, right / across) / down, dtype=float)
 
 
 def least_step(J: Floats, right: Floats) -> Floats | None:

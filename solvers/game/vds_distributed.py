@@ -21,25 +21,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairalloc.models.arguments import Whole
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.ps_mfa import Merit
+from fairalloc.solvers.game.ps_mfa import Merit, PsMfaOptions
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
-from fairalloc.solvers.options import AlgorithmOptions
 
 EPSILON, SMALLER = 0.1, 0.1**0.5
 """The first epsilon of (K 57), a part of every capacity (smaller ones make the first steps too small), and how it decreases."""
 
 
 @dataclass(frozen=True)
-class VdsDistributedOptions(AlgorithmOptions):
-    """Of the gradient steps.
+class VdsDistributedOptions(PsMfaOptions):
+    """Of the gradient steps of all servers."""
 
-    Attributes
-    ----------
-    max_iterations : steps of all servers after which it ends
-    """
-
-    max_iterations: int = 100_000
+    max_iterations: Whole = 100_000
 
 
 class VdsDistributedSession(GameSession):

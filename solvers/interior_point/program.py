@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
@@ -34,7 +35,6 @@ from fairalloc.solvers.kkt.loads import SparseLoads, restricted
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
-from fairalloc.solvers.running.warm_start import scaled_down
 
 BACK, CAREFUL = 0.9999, 0.99
 """The part of the way to the boundary that a step goes; the second above FAR, where steps after a longer one are short."""

@@ -221,17 +221,20 @@ class ArcLoads(ListedLoads):
         # entry by entry: from blocks it takes twice as long
         entries = loads.ravel(), (server[:, None] * R + np.arange(R)).ravel(), np.arange(0, loads.size + 1, R)
         super().__init__(sp.csr_array(entries, shape=(len(user), servers * R)), user, server, users, servers)
-        self.loads, self.by_server = loads, sums_of(server, servers)
+        self.loads = loads
+        self.by_server = sp.csr_array((np.ones(len(user)), (server, np.arange(len(user)))), shape=(servers, len(user)))
         place = user * servers + server
         self.twins = twins(place)
         self.places, self.place = np.unique(place, return_inverse=True) if self.twins.size else (place, None)
 
     def priced(self, p: Floats) -> Floats:
         """(A,) charge p."""
-        return super().priced(p) if self.charges is None else charged_for(self.charges, p.reshape(self.K, self.R), self.server)
+        if self.charges is None:
+            return super().priced(p)
+        return np.asarray(np.einsum("ar,ar->a", self.charges, p.reshape(self.K, self.R)[self.server]))
 
     def charged(self, charges: Floats) -> Self:
-        """The same arcs with other charges (A, R), for which columns are best side by side in memory."""
+        """The same arcs with other charges (A, R)."""
         result = copy(self)
         result.charges = charges
         return result
@@ -304,6 +307,12 @@ def loads_of(instance: Instance, tasks: Floats) -> Loads:
     return ArcLoads(loads * tasks[arcs.user][:, None], arcs.user, arcs.server, instance.N, instance.K)
 
 
+def largest_of_users(loads: Loads, values: Floats) -> NDArray[np.intp]:
+    """(N,) the arc of each user with the largest value; the first of several."""
+    arcs = np.flatnonzero(~(values < loads.of_users(loads.most(values))))  # those that are no numbers, too
+    return arcs[np.searchsorted(loads.user[arcs], np.arange(loads.N))]
+
+
 def uses_few(instance: Instance) -> bool:
     """Whether arcs use few of many resources, and users have so few arcs that all their pairs can be listed."""
     arcs = instance.arcs
@@ -326,25 +335,11 @@ def squares(terms: sp.csr_array) -> sp.csc_array | None:
     return sp.csc_array((terms.data[below] * terms.data[above], place, ends[terms.indptr]), shape=(rows**2, terms.shape[0]))
 
 
-def charged_for(charges: Floats, prices: Floats, server: NDArray[np.intp]) -> Floats:
-    """(A,) what arcs are charged, column by column, for charges (A, R) and prices (K, R)."""
-    columns = prices.T.take(server, axis=1)
-    result: Floats = charges[:, 0] * columns[0]
-    for r in range(1, len(columns)):
-        result += charges[:, r] * columns[r]
-    return result
-
-
 def restricted(loads: BlockLoads, kept: NDArray[np.intp]) -> ArcLoads:
     """The loads of some arcs (kept,), in their order; each user has one of them at least."""
     user, server = loads.user[kept], loads.server[kept]
     own = loads.loads[kept] if isinstance(loads, ArcLoads) else loads.demand[user] * loads.inverse[server]
     return ArcLoads(own, user, server, loads.N, loads.K)
-
-
-def sums_of(group: NDArray[np.intp], groups: int) -> sp.csr_array:
-    """(groups, A) 1 where an arc is of a group, from the group of each arc (A,)."""
-    return sp.csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=(groups, len(group)))
 
 
 def twins(place: NDArray[np.intp]) -> NDArray[np.intp]:

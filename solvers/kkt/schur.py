@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.dominant import Balance, factor_of_dominant
-from fairalloc.solvers.kkt.loads import SPARSEST, BlockLoads, Loads, SparseLoads, uses_few
+from fairalloc.solvers.kkt.loads import SPARSEST, BlockLoads, Loads, SparseLoads, largest_of_users, uses_few
 from fairalloc.solvers.kkt.matrices import (
     Dense,
     ScaledLU,
@@ -315,14 +315,6 @@ def _by_balance(loads: BlockLoads, head: "Elimination") -> tuple[Solve, Solve]:
     return lambda right: inverse * right, partial(solved, factor_of_dominant(matrix, l, users))
 
 
-class Followed(NamedTuple):
-    """What follows from prices: l (N,), charge p - l of the user (A,), and theta times that, the flow away from each arc."""
-
-    l: Floats  # noqa: E741 (the letter above)
-    reduced: Floats
-    flow: Floats
-
-
 class Elimination:
     """The arrow at one point; without `refined` the last digits are not kept, and there are no pivots.
 
@@ -349,8 +341,7 @@ class Elimination:
 
     def _pivots(self) -> Any:
         """An index of arrays (A,), of a stack (B, A)."""
-        largest = np.flatnonzero(~(self.theta < self.loads.of_users(self.loads.most(self.theta))))  # what is no number, too
-        return largest[np.searchsorted(self.loads.user[largest], np.arange(self.loads.N))]
+        return largest_of_users(self.loads, self.theta)
 
     def factorise(
         self,
@@ -384,12 +375,15 @@ class Elimination:
         flow[pivot] = self.theta[pivot] * (pushed[pivot] * self.others - others) / self.shaft
         return flow, v
 
-    def follow(self, priced: Floats, pushed: Floats, users: Floats) -> Followed:
-        """Step 4, from charge p (A,), its sums owner theta charge p (N,), and the right-hand side `users` (N,)."""
+    def follow(self, priced: Floats, pushed: Floats, users: Floats) -> tuple[Floats, Floats, Floats]:
+        """Step 4, from charge p (A,), its sums owner theta charge p (N,), and the right-hand side `users` (N,).
+
+        It gives l (N,), charge p - l of the user (A,), and theta times that, the flow away from each arc.
+        """
         l = (users + pushed) / self.shaft  # noqa: E741 (the letter above)
         reduced = priced - self.loads.of_users(l)
         flow = self.theta * reduced
         if self.refined:
             flow[self.pivot] = 0.0
             flow[self.pivot] = self.ends * l - users - self.loads.totals(flow)
-        return Followed(l, reduced, flow)
+        return l, reduced, flow

@@ -28,7 +28,7 @@ from fairalloc.formulations.mechanism import written_here
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.arguments import check_fields
 from fairalloc.models.errors import FairallocError, NotApplicable, require, shown
-from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.feasibility import infeasibility, scaled_down
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, as_json
 from fairalloc.solvers.catalogue.own import OwnFunction, failure
@@ -38,7 +38,7 @@ from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.listeners import tell
 from fairalloc.solvers.running.threads import threads_used
-from fairalloc.solvers.running.warm_start import equal_partition, scaled_down, start_on
+from fairalloc.solvers.running.warm_start import equal_partition, start_on
 
 Keep: TypeAlias = Callable[[Allocation], None]
 """Takes an allocation that is better than those before, in case that the work is ended."""

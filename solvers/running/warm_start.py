@@ -4,6 +4,7 @@ import numpy as np
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import InstanceError
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -42,16 +43,3 @@ def equal_partition(instance: Instance) -> Floats:
     arcs = instance.arcs
     x = arcs.gamma / np.bincount(arcs.server, minlength=instance.K)[arcs.server]
     return scaled_down(instance, x)
-
-
-def scaled_down(instance: Instance, x: Floats) -> Floats:
-    """The tasks, those on an overloaded server and then those of a user above its limit reduced by one factor, none negative."""
-    if not np.all(np.isfinite(x)):
-        return x
-    arcs, result = instance.arcs, np.maximum(x, 0.0)
-    load = (arcs.load @ result).reshape(instance.K, instance.R).max(axis=1)
-    result = result / np.maximum(load, 1.0)[arcs.server]
-    tasks = arcs.owner @ result
-    part = np.divide(instance.max_tasks, tasks, out=np.ones_like(tasks), where=tasks > instance.max_tasks)
-    scaled: Floats = result * part[arcs.user]
-    return scaled

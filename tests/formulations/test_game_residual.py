@@ -19,7 +19,7 @@ from fairalloc.formulations.game.prices import recovered_prices
 from fairalloc.formulations.game.residual import bottleneck_gap, definition_gap, gaps, level_gap
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
 from fairalloc.models.examples import generators
-from fairalloc.models.feasibility import infeasibility
+from fairalloc.models.feasibility import infeasibility, scaled_down
 
 ALPHAS = [0.3, 0.5, 1, 2, 10, 50, 1000, "inf", [1, 50, "inf"], [0.5, 2, 5]]
 
@@ -278,7 +278,7 @@ def test_bottlenecks_found_by_sorting_are_those_of_all_pairs(instance, seed):
     """With tasks that tie, on servers that are full or not."""
     game, rng = Game(instance, np.inf), np.random.default_rng(seed)
     parts = rng.integers(1, 4, len(game.gamma)) if seed % 2 else rng.random(len(game.gamma)) ** 3
-    x = game.shrunk(game.gamma * parts)
+    x = scaled_down(game.instance, game.gamma * parts)
     if np.all(game.tasks(x) > 0):
         for i in range(instance.K):
             assert bottleneck_gap(game, x, i) == pytest.approx(printed_gap(game, x, i), abs=ROUNDING)
@@ -320,12 +320,12 @@ def test_the_arrays_of_a_game_are_what_its_text_says(seed):
         total = costs.sum(axis=1)[:, None]
         right = np.divide(costs, total, out=np.zeros_like(costs), where=total > 0).max(axis=0)
         np.testing.assert_allclose(game.parts(kappa)[i], right, rtol=1e-9, atol=ROUNDING)
-    fits, parts = game.shrunk(3 * x), arcs.owner @ game.shrunk(3 * x)
+    fits, parts = scaled_down(game.instance, 3 * x), arcs.owner @ scaled_down(game.instance, 3 * x)
     over = np.maximum(3 * used.max(axis=1), 1)[arcs.server]
     over = over * np.maximum((arcs.owner @ (3 * x / over)) / instance.max_tasks, 1)[arcs.user]
     np.testing.assert_allclose(fits, 3 * x / over, rtol=ROUNDING)
     assert np.all(parts <= instance.max_tasks * (1 + ROUNDING))
-    np.testing.assert_array_equal(game.shrunk(0.9 * fits), 0.9 * fits)
+    np.testing.assert_array_equal(scaled_down(game.instance, 0.9 * fits), 0.9 * fits)
 
 
 # ---- invariance -----------------------------------------------------------------------------------------------------

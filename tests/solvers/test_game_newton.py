@@ -18,6 +18,7 @@ from tolerances import BARGAINING, DIFFERENCES, EXACT, RESIDUAL, ROUNDING, SHARE
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.examples import generators
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.transformations.aggregation import expand
 from fairalloc.solvers import ACCURACY, METHODS, methods_for, solve
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, fits
@@ -209,7 +210,7 @@ def levels_of(alpha=(0.5, 3.0, 20.0), A=1.0, B=(0.0, 0.5, 1.0), **changes):
 def test_the_derivatives_are_those_of_the_equations():
     problem = Complementarity(levels_of())
     rng = np.random.default_rng(0)
-    v = problem.start() * rng.uniform(0.5, 1.5, problem.arcs + problem.rows)
+    v = problem.vector(*equal(problem.levels)) * rng.uniform(0.5, 1.5, problem.arcs + problem.rows)
     J, step = problem.linear(v).J.toarray(), 1e-6
     for column, unit in enumerate(np.eye(len(v))):
         slope = (problem.value(v + step * unit).F - problem.value(v - step * unit).F) / (2 * step)
@@ -238,7 +239,7 @@ def test_the_generalised_jacobian_is_that_of_phi():
     """By differences where Phi is smooth; where both numbers are 0, a limit of derivatives from a direction of equal parts."""
     problem = Complementarity(levels_of())
     rng = np.random.default_rng(3)
-    v = problem.start() * rng.uniform(0.5, 1.5, problem.arcs + problem.rows)
+    v = problem.vector(*equal(problem.levels)) * rng.uniform(0.5, 1.5, problem.arcs + problem.rows)
     here, step = problem.linear(v), 1e-6
     J = here.generalised.toarray()
     np.testing.assert_allclose(here.phi, v + here.F - np.sqrt(v**2 + here.F**2), atol=ROUNDING)
@@ -289,9 +290,9 @@ def test_a_tangent_changes_products_with_tau_and_nothing_else(wider):
     drift = np.random.default_rng(0).normal(size=len(levels))
     change = newton.tangent(drift)
     moved = CentralPathNewton(levels, point.times(1.0 + small * change, point.theta))
-    np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -drift, atol=DIFFERENCES)
-    np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, 0.0, atol=DIFFERENCES)
-    np.testing.assert_allclose((moved.change_of_t() - newton.change_of_t()) / small, 0.0, atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.changes[0] - newton.changes[0]) / small, -drift, atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.changes[1] - newton.changes[1]) / small, 0.0, atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.changes[2] - newton.changes[2]) / small, 0.0, atol=DIFFERENCES)
     pairs = (("y", "e", 1.0 / levels.N), ("k", "s", levels.row), ("h", "t", levels.limited))
     for one, other, rate in pairs:
         more = getattr(moved.point, one) * getattr(moved.point, other) - getattr(point, one) * getattr(point, other)
@@ -352,7 +353,7 @@ def test_a_warm_start_is_shrunk_and_must_give_every_user_something():
         sessions.append(METHODS["continuation"].open(mechanism(GAME).configure(alpha=2.0), instance, Limits(start=x)))
     y, k = sessions[0].warm_start()
     game = sessions[0].game
-    expected = game.shrunk(np.maximum(start, 0.0)) / game.gamma
+    expected = scaled_down(instance, start) / game.gamma
     np.testing.assert_allclose(y, expected, rtol=ROUNDING)
     assert y[second] == 0.0
     np.testing.assert_array_equal(k, levels_at(sessions[0].levels, y))
@@ -375,9 +376,9 @@ def test_newton_steps_solve_the_linearised_equations(plan, wider):
     step = newton.correction()
     small = 1e-6
     moved = CentralPathNewton(levels, point.times(1.0 + small * step, point.theta))
-    np.testing.assert_allclose((moved.change_of_e() - newton.change_of_e()) / small, -newton.change_of_e(), atol=DIFFERENCES)
-    np.testing.assert_allclose((moved.change_of_s() - newton.change_of_s()) / small, -newton.change_of_s(), atol=DIFFERENCES)
-    np.testing.assert_allclose((moved.change_of_t() - newton.change_of_t()) / small, -newton.change_of_t(), atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.changes[0] - newton.changes[0]) / small, -newton.changes[0], atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.changes[1] - newton.changes[1]) / small, -newton.changes[1], atol=DIFFERENCES)
+    np.testing.assert_allclose((moved.changes[2] - newton.changes[2]) / small, -newton.changes[2], atol=DIFFERENCES)
     limits = (moved.point.h * moved.point.t - point.h * point.t) / small
     np.testing.assert_allclose(limits[levels.limited], (0.1 - point.h * point.t)[levels.limited], atol=DIFFERENCES)
     products = (moved.point.y * moved.point.e - point.y * point.e) / small

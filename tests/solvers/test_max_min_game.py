@@ -24,6 +24,7 @@ from fairalloc.formulations.game.residual import bottleneck_gap
 from fairalloc.formulations.ps_dsf_tdm import mixed
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.exact.rationals import best_mixture, exact_monopolies
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.solvers import solve
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -62,7 +63,7 @@ def test_what_somebody_wastes_of_a_resource_with_a_small_price_is_seen():
 def test_one_variant_has_the_residual_of_theorem_1(instance, seed):
     """Two computations that share nothing: linear programs here, comparisons of levels there."""
     game = Game(instance, np.inf)
-    x = game.shrunk(game.gamma * np.random.default_rng(seed).random(len(game.gamma)))
+    x = scaled_down(game.instance, game.gamma * np.random.default_rng(seed).random(len(game.gamma)))
     for i, server in enumerate(game.at_servers(x, np.arange(instance.K))):
         assert max_min_gap(server) == pytest.approx(bottleneck_gap(game, x, i), rel=0.021, abs=10 * ROUNDING)
 
@@ -116,7 +117,7 @@ def test_prices_for_all_are_prices_for_each(solved):
     for seed in range(2):
         rng, instance = np.random.default_rng(seed), game_with_variants(seed)
         game = Game(instance, np.inf)
-        x = game.shrunk(game.gamma * rng.random(len(game.gamma)) * (rng.random(len(game.gamma)) < 0.8) * 3)
+        x = scaled_down(game.instance, game.gamma * rng.random(len(game.gamma)) * (rng.random(len(game.gamma)) < 0.8) * 3)
         x = solve(instance, "ps-dsf", "continuation").x * rng.choice([1, 0.9], len(x)) if solved else x
         for server in game.at_servers(x, np.arange(2)):
             for tau in (1e-6, 0.1, 0.3, 0.6):

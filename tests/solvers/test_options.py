@@ -14,11 +14,12 @@ import fairalloc as fa
 from fairalloc.formulations import mechanism
 from fairalloc.models import InstanceError, NotApplicable, UnknownName
 from fairalloc.models.examples import generators
+from fairalloc.models.feasibility import scaled_down
 from fairalloc.solvers import ACCURACY, METHODS, solve
 from fairalloc.solvers.backends.highs_session import HighsSession
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import OPTIONS, Judging, allowed_user_error, at_accuracy, promised, solver_options
-from fairalloc.solvers.running.warm_start import equal_partition, interior, scaled_down
+from fairalloc.solvers.running.warm_start import equal_partition, interior
 
 SMALL = generators.generic(6, 3, 2)
 WARM = ("alpha-pf-vds", "nb", "ps-dsf", "drfh")

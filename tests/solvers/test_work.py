@@ -144,7 +144,7 @@ def test_so_they_are_for_many_at_once(name):
     assert not others([answer.iterations for answer in answers], STACKED[name])
 
 
-DUAL, PATH = ("newton", "clear_prices"), ("path", "scaled_solution", "least_step")
+DUAL, PATH = ("newton", "clear_prices"), ("path", "ScaledLU", "least_step")
 
 INNER = {
     (0.5, "plain"): (548, 27),
