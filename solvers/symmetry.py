@@ -30,8 +30,8 @@ FEWEST = 2_000
 WORTH = 0.8
 """The part of users times servers that must be left at most."""
 
-LIMIT_BITS = 40
-"""Binary digits to which max_tasks_n / phi_n are compared."""
+DIGITS = 12
+"""Digits of the logarithm of max_tasks_n / phi_n that are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,8 @@ def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
     if not (users or servers) or instance.A < FEWEST:
         return None
     instance = mechanism.home(instance)
-    user = _same_users(instance) if users else np.arange(instance.N)
+    limits = np.round(np.log(instance.max_tasks / instance.weights), DIGITS)
+    user = alike_users(instance, limits.tolist()) if users else np.arange(instance.N)
     server = alike_servers(instance) if servers else np.arange(instance.K)
     return Classes(instance, user, server) if (user.max() + 1) * (server.max() + 1) <= WORTH * instance.N * instance.K else None
 
@@ -84,11 +85,3 @@ def classes_of(mechanism: Mechanism, instance: Instance) -> Classes | None:
 def _sums(of: NDArray[np.intp], values: NDArray[Any]) -> Floats:
     """The sum of the values of each class."""
     return np.bincount(of, values).astype(float)
-
-
-def _same_users(instance: Instance) -> NDArray[np.intp]:
-    limited = np.isfinite(instance.max_tasks)
-    if not limited.any():
-        return alike_users(instance)
-    mantissa, exponent = np.frexp(np.where(limited, instance.max_tasks / instance.weights, 0.0))
-    return alike_users(instance, np.round(np.ldexp(mantissa, LIMIT_BITS)).tolist(), exponent.tolist())

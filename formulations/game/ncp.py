@@ -7,8 +7,8 @@ In the numbers without units of game.py, for any finite alpha:
 
 and for users with limits, with F_ni of merit.py in the place of E_ni,  0 <= sigma_n  complements  1 - u_n / M_n >= 0.
 
-`as_nlp` makes it a nonlinear program for Ipopt without an objective, with products at most `bound`, which `solve_relaxations` in
-solvers/backends/pyomo.py lowers step by step.
+`as_nlp` makes it a nonlinear program for Ipopt without an objective, with products at most `bound`: lower it step by step, and
+start each time from the last values.
 """
 
 from typing import TYPE_CHECKING

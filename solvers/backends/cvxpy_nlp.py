@@ -1,12 +1,10 @@
 """`cvxpy:ipopt` and `cvxpy:uno`: the mechanism's own `cp.Problem` handed to a nonlinear solver by CVXPY's `nlp=True` route.
 
 CVXPY has no public seam between compiling and solving a nonlinear program, so this file, and no other, uses private names of
-CVXPY (`SEAM`). The extras `ipopt` and `uno` pin the versions that have them.
+CVXPY. The extras `ipopt` and `uno` pin the versions that have them.
 """
 
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations.common.convexity import parts_of_cvxpy
@@ -19,32 +17,16 @@ from fairalloc.solvers.running.warm_start import interior
 if TYPE_CHECKING:
     import cvxpy as cp
 
-CHAIN = "cvxpy.reductions.solvers.nlp_solving_chain"
-ORACLES = "cvxpy.reductions.solvers.nlp_solvers.nlp_solver"
-SEAM = ((CHAIN, "_build_nlp_chain"), (CHAIN, "_set_nlp_initial_point"), (ORACLES, "Oracles"))
-"""The names of CVXPY that are used here and that it does not promise: module and attribute."""
-
-
-def absent() -> str:
-    """Which names of `SEAM` the installed CVXPY lacks and what to install, or ""."""
-    names = ", ".join(name for module, name in SEAM if not _has(module, name))
-    if not names:
-        return ""
-    return f"{names} of CVXPY's nonlinear route, which CVXPY {version('cvxpy')} does not have: {VERSIONS}"
-
-
-def _has(module: str, name: str) -> bool:
-    try:
-        return hasattr(import_module(module), name)
-    except Exception:  # a broken installation raises anything
-        return False
+SEAM = "1.9"
+"""The version of CVXPY that has the private names that are used here."""
 
 
 def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
     """CVXPY's data, chain and inverse data for a nonlinear solver, with `fresh_oracles`."""
-    chain_module = import_module(CHAIN)
-    chain_module._set_nlp_initial_point(problem)
-    chain, _ = chain_module._build_nlp_chain(problem, solver, options)
+    from cvxpy.reductions.solvers import nlp_solving_chain
+
+    nlp_solving_chain._set_nlp_initial_point(problem)
+    chain, _ = nlp_solving_chain._build_nlp_chain(problem, solver, options)
     data, inverse = chain.apply(problem)
     problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
     return data, chain, inverse
@@ -56,9 +38,9 @@ def fresh_oracles(problem: "cp.Problem") -> Any:
     CVXPY's own take the values of the last call of `objective` and `constraints` whatever x is: nonsense where a solver asks
     for a gradient first (Uno) or after a rejected trial point (Ipopt).
     """
-    oracles: Any = import_module(ORACLES).Oracles
+    from cvxpy.reductions.solvers.nlp_solvers.nlp_solver import Oracles
 
-    class Fresh(oracles):  # type: ignore[misc]
+    class Fresh(Oracles):  # type: ignore[misc]
         def gradient(self, x: Floats) -> Any:
             self.objective(x)
             return super().gradient(x)
@@ -126,10 +108,9 @@ class NlpMethod(CvxpyMethod):
         return not (mechanism.convex if self.solver == "UNO" else mechanism.linear)
 
     def missing(self) -> str:
-        if sentence := super().missing():
+        if (sentence := super().missing()) or (found := self.versions()["cvxpy"]).startswith(f"{SEAM}."):
             return sentence
-        reason = absent()
-        return f"{self.id} needs {reason}" if reason else ""
+        return f"{self.id} uses private names of CVXPY {SEAM}, but CVXPY {found} is installed: {VERSIONS}"
 
 
 VERSIONS = "pip install 'cvxpy>=1.9,<1.10'"

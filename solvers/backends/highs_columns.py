@@ -34,9 +34,6 @@ SAME = 1e-8
 BATCH = 4_000
 """Columns that are added at once."""
 
-FRESH = 300
-"""Columns from which on dual simplex from no basis is quicker than primal simplex from the last."""
-
 EACH = 2
 """Columns of a start, in parts of the rows that can be tight in the first round."""
 
@@ -141,16 +138,13 @@ class ColumnsSession(HighsSession):
         self.highs.changeColsBounds(len(columns), columns, np.zeros(len(columns)), np.full(len(columns), most))
 
     def _add(self, more: Any) -> None:
-        """Columns, nonbasic: primal simplex goes on from the last basis, unless they are many."""
+        """Columns, nonbasic: primal simplex goes on from the last basis."""
         self._limit(np.isin(self.inside, more), np.inf)
         more = more[~self.columns[more]]
         part, zeros = self.whole[:, more], np.zeros(len(more))
         start, index = part.indptr[:-1].astype(np.int32), part.indices.astype(np.int32)
         self.highs.addCols(len(more), zeros, zeros, zeros + np.inf, part.nnz, start, index, part.data)
         self._set({"simplex_strategy": 4})
-        if len(more) > FRESH:
-            self.highs.clearSolver()
-            self._set(COLD)
         self.inside, self.columns[more] = np.append(self.inside, more), True
         cost, most = np.append(self.part.cost, zeros), np.append(self.part.most, zeros + np.inf)
         self.part = replace(self.part, cost=cost, most=most, matrix=sp.hstack([self.part.matrix, part], format="csc"))

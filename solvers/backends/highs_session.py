@@ -1,6 +1,5 @@
 """A session of HiGHS without a modelling layer: what the methods of highs.py and their kin do in a round."""
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,10 +10,11 @@ from fairalloc.formulations.lexicographic.linear_program import LP, Round, round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.utilitarian import Utilitarian
+from fairalloc.models.arguments import Whole
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
-from fairalloc.solvers.method import Answer, Session
+from fairalloc.solvers.method import Session
 from fairalloc.solvers.options import solver_options
 from fairalloc.solvers.running.threads import highs_scheduler
 
@@ -31,7 +31,7 @@ class HighsLeximinOptions(InteriorPointOptions):
     dense_arcs : arcs a user above which the first round goes to the interior-point method: measured on the suite `leximin`
     """
 
-    dense_arcs: int = 15
+    dense_arcs: Whole = 15
 
 
 FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
@@ -57,9 +57,6 @@ REFINED, CLOSE = 3, 1e-4
 
 REFINED_FROM = 2000
 """Arcs from which on that is done: below, it costs a quarter of the time, and rounds are few."""
-
-IDLE = threading.local()
-"""Its `highs` is an object that no session of the thread has: to make one takes a fifth of a small linear program's time."""
 
 
 class HighsSession(Session):
@@ -138,13 +135,6 @@ class HighsSession(Session):
         self.count(sum([count for count in counts if count > 0]))
         return termination
 
-    def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
-        """The same, after which the object is idle, unless it may have much memory."""
-        if self.highs is not None and self.instance.A <= FEW:
-            self.highs.clear()  # its options, too
-            IDLE.highs, self.highs = self.highs, None
-        return super().as_answer(x, prices, termination, message)
-
     def _set(self, options: Mapping[str, Any]) -> None:
         for option, value in options.items():
             _checked(self.highs.setOptionValue(option, value), option)
@@ -188,7 +178,7 @@ class HighsSession(Session):
         """A HiGHS object with the LP; its options are those of the accuracy, then the chosen ones, then the user's."""
         import highspy
 
-        self.highs = vars(IDLE).pop("highs", None) or highspy.Highs()
+        self.highs = highspy.Highs()
         accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
         meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
         ours: dict[str, Any] = {"output_flag": self.limits.log, "threads": self.limits.threads or 1}

@@ -1,7 +1,7 @@
 """Solvers reached through Pyomo: a mechanism's own `ConcreteModel`, handed to HiGHS or, by CasADi, to the Ipopt of its wheel."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,6 @@ import numpy as np
 
 from fairalloc.formulations.common.kkt_residual import active, gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
 from fairalloc.formulations.common.tasks import linear_rows, server_resources, variables_of
-from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
@@ -24,10 +23,6 @@ from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
-
-
-RELAXATIONS = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
-"""The bounds of `solve_relaxations`. With the last one, a condition whose sides are both 0 is determined to 1e-6."""
 
 
 class PyomoSession(ModelSession):
@@ -252,24 +247,6 @@ def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any
     The values of its variables are the start and get the answer; `options` are Ipopt's own, such as max_wall_time=60.0.
     """
     return CasadiProgram(model, {**solver_options("IPOPT in CasADi", accuracy), **options}).solve()[0]
-
-
-def solve_relaxations(model: "pyo.ConcreteModel", bounds: Sequence[float] = RELAXATIONS, **options: Any) -> str:
-    """Solve a model with complementarity conditions (game/ncp.py) by a sequence of relaxed programs; the last termination.
-
-    The values of its variables are the start and get the answer. Each program bounds the products of the two sides of a condition
-    by one of `bounds`, which decrease.
-    """
-    import pyomo.environ as pyo
-
-    termination = ""
-    for bound in bounds:
-        nlp = as_nlp(model, bound)
-        termination = ipopt(nlp, **options)
-        for part in model.component_objects(pyo.Var):
-            for key, variable in part.items():
-                variable.set_value(nlp.find_component(part)[key].value, skip_validation=True)
-    return termination
 
 
 IPOPT_TERMINATION = {

@@ -4,7 +4,6 @@ They are made when they are asked for: nothing here imports CVXPY or Pyomo befor
 tables, and for Pyomo from those here. Where an accuracy means nothing to a solver it runs with its default options.
 """
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -174,17 +173,16 @@ def _found_by_pyomo(solvers: tuple[str, ...]) -> frozenset[str]:
     """Those that are available; in a child process, for on the way Pyomo redirects `sys.stdout` and says what is missing."""
     if not is_installed("pyomo"):
         return frozenset()
-    if time_limits.watched() or not time_limits.AVAILABLE:
-        return frozenset(solver for solver in solvers if _available(solver))
 
-    def look(send: Callable[[Any], None]) -> None:
-        found: set[str] = set()
+    def look(keep: Callable[[frozenset[str]], None]) -> frozenset[str]:
+        found: frozenset[str] = frozenset()
+        keep(found)
         for solver in filter(_available, solvers):
-            found.add(solver)
-            send(frozenset(found))
+            found |= {solver}
+            keep(found)
+        return found
 
-    messages = time_limits.isolated(look, time.monotonic() + LOOKING, time.monotonic).messages
-    return messages[-1] if messages else frozenset()
+    return time_limits.within(LOOKING, look, frozenset())
 
 
 def _available(solver: str) -> bool:

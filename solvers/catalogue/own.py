@@ -11,6 +11,7 @@ with the termination "error" and one sentence.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -113,9 +114,12 @@ def own_method(given: Any) -> Method:
     if not callable(given) or inspect.isclass(given):
         rule = "it must be an id, a Method, or a function (instance, mechanism, limits) -> tasks"
         raise NotApplicable(f"there is no method {shown(given)}: {rule}")
-    if not _takes_three(given):
+    try:
+        with suppress(ValueError):  # built in, without a signature
+            inspect.signature(given).bind(None, None, None)
+    except TypeError:
         name = getattr(given, "__name__", type(given).__name__)
-        raise NotApplicable(f"the function {name}{inspect.signature(given)} must take (instance, mechanism, limits)")
+        raise NotApplicable(f"the function {name}{inspect.signature(given)} must take (instance, mechanism, limits)") from None
     return OwnFunction(given)
 
 
@@ -125,16 +129,6 @@ def failure(name: str, error: BaseException) -> str:
     if isinstance(error, Unusable):
         return text
     return f"{name} raised {type(error).__name__}" + (f": {text}" if text else "")
-
-
-def _takes_three(function: Callable[..., Any]) -> bool:
-    try:
-        inspect.signature(function).bind(None, None, None)
-    except TypeError:
-        return False
-    except ValueError:  # built in, without a signature
-        return True
-    return True
 
 
 def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | None]:

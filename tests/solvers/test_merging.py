@@ -167,7 +167,7 @@ def test_mechanisms_that_do_not_allow_it_and_small_instances_are_left_alone(monk
 
 def test_what_is_not_proved_on_the_given_instance_is_solved_again(monkeypatch):
     """Were two users who differ taken for one, the residual would not allow it."""
-    monkeypatch.setattr(symmetry, "_same_users", lambda instance: np.zeros(instance.N, dtype=np.intp))
+    monkeypatch.setattr(symmetry, "alike_users", lambda instance, *_: np.zeros(instance.N, dtype=np.intp))
     instance = Instance([[1, 2], [2, 1]], [[4, 4]])
     answer = fa.solve(instance, "drfh")
     assert WORDS not in answer.message

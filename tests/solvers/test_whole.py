@@ -7,7 +7,6 @@ import pytest
 
 import fairalloc as fa
 from fairalloc.models.examples import generators
-from fairalloc.solvers.backends.highs_session import IDLE
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.interior_point.program import ArrowProgram
@@ -66,17 +65,3 @@ def test_where_rows_lack_too_much_users_are_eliminated(monkeypatch):
     assert WholeSystem not in taken[taken.index(ArrowSystem) :]
     assert found.termination == "optimal"
     np.testing.assert_allclose(found.tasks, expected.tasks, rtol=1e-9)
-
-
-def test_a_highs_object_that_is_used_again_has_no_options_left():
-    small = generators.generic(20, 5, 2, 1)
-    fa.solve(small, "mmf", "highs")
-    idle = IDLE.highs
-    fa.solve(small, "mmf", "highs")
-    assert IDLE.highs is idle
-    stopped = fa.solve(small, "mmf", "highs", options={"simplex_iteration_limit": 1, "presolve": "off"})
-    assert stopped.termination == "iteration_limit"
-    assert fa.solve(small, "mmf", "highs").termination == "optimal"
-    del IDLE.highs
-    fa.solve(generators.generic(60, 20, 2, 1), "mmf", "highs")
-    assert not hasattr(IDLE, "highs"), "its memory is not kept"
