@@ -9,7 +9,7 @@ prices of a market (nb: Eisenberg and Gale):
                                      owner x + r = limit               z >= 0      prices of the limits
          x, s, r >= 0                                                  d = load^T p - owner^T (y - z) >= 0
 
-1. Start near an equal partition, at equal prices and the marginal utilities there; a market near its equilibrium.
+1. Start near an equal partition, at equal prices and the marginal utilities there.
 2. Newton steps towards x d = s p = r z = mu, with mu falling to 0, as in program.py; the users' equation is not y t = mu, as for
    max-min, but
 
@@ -50,9 +50,6 @@ be, by the gap; the square of the largest bound there is (common/user_error.py).
 
 STEEP = 30.0
 """The alpha from which on a unit is what a user demands at equal prices: powers of an equal partition are out of range."""
-
-BIDS, OFFERED, UNSOLD, LIFTED, SCARCE = 20, 0.9, 1e-9, 0.1, 0.02
-"""Of a start by bids: rounds; what is bid for; the least price; the part of the mean of products that each has; the least z."""
 
 
 class AlphaFairArrow(ArrowProgram):
@@ -113,55 +110,17 @@ class AlphaFairArrow(ArrowProgram):
         return tasks, p.reshape(self.instance.K, self.instance.R)
 
     def start(self, limits: Limits) -> PrimalDual:
-        """Nearly an equal partition and equal prices, a warm start, or what bids lead to; the marginal utilities of the tasks."""
-        bids = self.balanced and bool(np.all(self.alpha == 1.0)) and limits.start is None
-        x, p, z, least = self._from_bids() if bids else self._from_partition(limits)
-        t = self.loads.totals(x)
-        y = self.c * t**-self.alpha
-        d = np.maximum(self.reduced(p, y - z), least)
-        r = np.where(np.isfinite(self.limit), self.limit - t, 0.0)
-        return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
-
-    def _from_partition(self, limits: Limits) -> tuple[Floats, Floats, Floats, Floats]:
-        """X, p, z and the least d; a warm start where there is one."""
+        """Nearly an equal partition and equal prices, or a warm start; the marginal utilities of the tasks."""
         x = 0.9 * equal_partition(self.instance) / self.tasks[self.instance.arcs.user]
         if self.steep:
             x *= 0.9 / self.loads.of_users(self.loads.totals(x))
-        p = np.full(len(self.right), 1.0 / len(self.right))
-        x, p, apart = self.near(limits, x, p)
-        t = self.loads.totals(x)
+        x, p, apart = self.near(limits, x, np.full(len(self.right), 1.0 / len(self.right)))
+        t, capped = self.loads.totals(x), np.isfinite(self.limit)
         y = self.c * t**-self.alpha
-        z = np.where(np.isfinite(self.limit), 0.1 * apart * y, 0.0)
-        return x, p * (y @ t), z, apart * self.loads.of_users(y)
-
-    def _from_bids(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """The same for nb with one resource: a market near its equilibrium, at prices that no user finds too low.
-
-        In each round users divide what they spend among arcs by what these brought them (proportional response, Wu and Zhang
-        2007); the price of a server is what is bid for it. A user at its limit spends what that costs.
-        """
-        loads, c, capped, of = self.loads, self.c, np.isfinite(self.limit), self.loads.of_users
-        server, p, spent = self.instance.arcs.server, np.ones(len(self.right)), c
-        alone = 1.0 / loads.priced(p)
-        x = alone
-        for _ in range(BIDS):
-            t = loads.totals(x)
-            spent = np.minimum(c, self.limit * spent / t)
-            x = x * of(spent / t) / loads.priced(p)
-            load = np.maximum(loads.rows(x), UNSOLD / p)
-            x, p = x / load[server], p * load
-        x *= OFFERED * of(np.minimum(1.0, self.limit / loads.totals(x)))
-        t = loads.totals(x)
-        z = np.where(capped, np.maximum(c - spent, SCARCE * c) / t, 0.0)
-        l = c / t - z  # noqa: E741 (the letter of system.py)
-        p /= OFFERED * float((loads.priced(p) / of(l)).min())
-        d = loads.priced(p) - of(l)
-        mu = LIFTED * float((x * d).mean())
-        little = np.minimum((1.0 - OFFERED) * alone / np.bincount(server)[server], of(t / len(p)))
-        x = np.maximum(x, np.minimum(mu / d, little))
-        x *= min(1.0, OFFERED / float(loads.rows(x).max()))
-        x *= of(np.minimum(1.0, OFFERED * self.limit / loads.totals(x)))
-        return x, np.maximum(p, mu / (1.0 - loads.rows(x))), z, mu / x
+        p, z = p * (y @ t), np.where(capped, 0.1 * apart * y, 0.0)
+        d = np.maximum(self.reduced(p, y - z), apart * self.loads.of_users(y))
+        r = np.where(capped, self.limit - t, 0.0)
+        return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
 
     def ended(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
         """Whether the judge can bound what users are off by, too: the gap is small, limits are met, and tasks hardly changed."""

@@ -39,9 +39,6 @@ BACK = 0.9995
 FLOOR, GUARD = 1e-14, 1e-14
 """The relative gap below which mu is not pushed, and what is added to diagonals, relative."""
 
-PARTS = (1.0, 0.5, 0.0)
-"""Parts of the correction that are tried, from the least that is sensible to all of it."""
-
 
 @dataclass(frozen=True)
 class Stack:
@@ -191,9 +188,7 @@ class _Points(ArrowEquations):
         worth = now.g if self.stack.income is None else self.dot(now.primal[:, self.parts[2]], now.dual[:, self.parts[2]])
         wanted = self.mu(now.after(first, *ahead)) ** 3 / self.mu(now) ** 2
         wanted = np.maximum(wanted, FLOOR * worth / self.central.sum(axis=1, keepdims=True))
-        second, least = system.step(now, NOTHING, self.second_order(now, first, wanted)), ahead[0] * ahead[1]
-        part = self._part(x, first.primal, second.primal, least), self._part(d, first.dual, second.dual, least)
-        step = first.after(second, *part)
+        step = first.after(system.step(now, NOTHING, self.second_order(now, first, wanted)), 1.0, 1.0)
         self.now = now.after(step, self._length(x, step.primal, BACK), self._length(d, step.dual, BACK))
 
     def dot(self, one: NDArray[Any], other: NDArray[Any]) -> Any:
@@ -210,13 +205,6 @@ class _Points(ArrowEquations):
         if self.stack.income is not None:
             over[:, self.parts[2]] += self.stack.income / now.dual[:, self.parts[2]]
         return over
-
-    def _part(self, inverse: Floats, first: Floats, second: Floats, least: Floats) -> Any:
-        """(B, 1) the part of the correction, from `least` to 1, with which each can go farthest (Colombo and Gondzio 2008)."""
-        first, second = first * inverse, second * inverse
-        parts = [least + part * (1.0 - least) for part in PARTS]
-        longest = [np.minimum((first + part * second).min(axis=1, keepdims=True), -1.0) for part in parts]
-        return np.choose(np.argmax(longest, axis=0), parts)
 
     def _length(self, inverse: Floats, change: Floats, part: float) -> Any:
         """(B, 1) how far each goes: at most the whole step, and `part` of the way to the boundary."""

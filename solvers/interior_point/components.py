@@ -6,13 +6,10 @@ r"""A round of max-min fairness by connected components: users and servers that 
    its answer is too.
 4. The level g of the round is the least of their levels. The prices of the components with this level, and 0 for all other
    servers, prove it: on every open arc of another component a task costs nothing, and the prices y of its users are 0.
-
-Where one component has nearly all arcs, the whole program is solved instead.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,9 +26,6 @@ from fairalloc.solvers.interior_point.program import ArrowSession, Result
 from fairalloc.solvers.method import Limits, Stopped
 from fairalloc.solvers.running.warm_start import equal_partition
 
-MOST = 0.98
-"""The part of all arcs from which on one component is not worth an arrow of its own."""
-
 AIM = 0.25
 """The part of the promised residual at which a mechanism of one round ends; others need all digits to say who is stuck."""
 
@@ -41,22 +35,17 @@ TIED = 1e-13
 USELESS = 1.0
 """The error from which on a later round bounds its level by no more than twice that: who is fixed then is a guess."""
 
-Indices: TypeAlias = NDArray[np.intp] | slice
-"""Some of the instance's, or all of them."""
-
-EVERYTHING = slice(None)
-
 
 @dataclass
 class Component:
-    """One component, its users, servers and arcs, or all of them together, which has the key "".
+    """One component, its users, servers and arcs.
 
     round, result, level : what was solved last, its answer, and the least share of its active users
     """
 
-    users: Indices
-    servers: Indices
-    arcs: Indices
+    users: NDArray[np.intp]
+    servers: NDArray[np.intp]
+    arcs: NDArray[np.intp]
     key: bytes
     arrow: MaxMinArrow
     round: Round | None = None
@@ -109,8 +98,6 @@ class MaxMinComponents:
 
     def _with(self, part: Component, x: Floats) -> Floats:
         """(A,) with the component's tasks; those of what was not solved yet are of an equal partition."""
-        if not part.key:
-            return x
         result = self.x.copy() if len(self.x) else equal_partition(self.instance)
         result[part.arcs] = x
         return result
@@ -122,7 +109,7 @@ class MaxMinComponents:
         return result
 
     def parts(self, round: Round) -> list[Component]:  # noqa: A002
-        """The components with active users, whose arrows are made once; the whole where one of them has most arcs."""
+        """The components with active users, whose arrows are made once."""
         arcs, users = self.instance.arcs, self.instance.N
         if not round.closed.any() and self.known:
             return [part for part in self.known.values() if round.active[part.users].any()]
@@ -134,16 +121,15 @@ class MaxMinComponents:
         count, label = connected_components(sp.coo_array(edges, shape=(size, size)), directed=False)
         of_user, of_server = label[:users], label[users:]
         of_arc = np.where(of_user[arcs.user] == of_server[arcs.server], of_user[arcs.user], count)
-        if np.bincount(of_arc).max() > MOST * len(arcs):
-            return [self._component(b"", EVERYTHING, EVERYTHING, EVERYTHING)]
         parts = [_sorted_by(labels, count) for labels in (of_user, of_server, of_arc)]
         chosen = [[part[label] for part in parts] for label in np.unique(of_user[round.active])]
-        return [self._component(part[0].tobytes() + b" " + part[1].tobytes(), *part) for part in chosen]
+        return [self._component(*part) for part in chosen]
 
-    def _component(self, key: bytes, users: Indices, servers: Indices, arcs: Indices) -> Component:
+    def _component(self, users: NDArray[np.intp], servers: NDArray[np.intp], arcs: NDArray[np.intp]) -> Component:
+        key = users.tobytes() + b" " + servers.tobytes()
         if key not in self.known:
             one = self.instance
-            if not isinstance(users, slice) and not isinstance(servers, slice):
+            if (len(users), len(servers)) != (one.N, one.K):
                 one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
             arrow = MaxMinArrow(self.rate[users], one).compile(self.options)
             arrow.target = self.target

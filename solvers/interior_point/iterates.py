@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairalloc.models.arguments import Tolerance, Whole
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.options import AlgorithmOptions
 
@@ -27,10 +28,10 @@ class InteriorPointOptions(AlgorithmOptions):
     max_resources : up to which blocks of resources times resources are, where arcs use many of them
     """
 
-    target: float = 1e-13
-    max_iterations: int = 200
-    max_rows: int = 6000
-    max_resources: int = 64
+    target: Tolerance = 1e-13
+    max_iterations: Whole = 200
+    max_rows: Whole = 6000
+    max_resources: Whole = 64
 
 
 class Residuals(NamedTuple):

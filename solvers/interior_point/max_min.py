@@ -41,9 +41,6 @@ FLOOR = 1e-14
 AWAY = 0.1
 """The part of a start of one's own that is mixed into the tasks of the round before."""
 
-LOST = 1000.0
-"""How many times what fixed users lack is taken off the level that a point shows to be possible."""
-
 MOVES, FILLED = 6, 0.7
 """How often tasks are moved towards servers with little load before the first iteration, and the largest load there."""
 
@@ -94,9 +91,7 @@ class MaxMinArrow(ArrowProgram):
     def _level(self, x: Floats) -> None:
         """Who is raised: active users with no limit below the level that tasks x (A,) show to be possible; others have that."""
         u = self.loads.totals(x) / max(1.0, self.loads.rows(x).max())
-        lost = float((1.0 - u / self.kept)[~self.rising].max(initial=0.0))
-        g = float(u[self.rising & (u < self.kept)].min(initial=np.inf))
-        self.reached = max(self.reached, (1.0 - LOST * lost) * g)
+        self.reached = max(self.reached, float(u[self.rising & (u < self.kept)].min(initial=np.inf)))
         raised = self.rising & (self.kept >= min(self.reached, self.highest))
         self.raised, self.level = raised.astype(float), np.where(raised, 0.0, self.kept)
 
@@ -154,20 +149,10 @@ class MaxMinArrow(ArrowProgram):
         return error if np.isfinite(error) and now.g > 0 else np.inf
 
     def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
-        """Who is raised is told anew at each point of an unlimited round; t and the scale of the dual variables follow."""
+        """Who is raised is told anew at each point of an unlimited round."""
         if self.unlimited:
-            raised, level = self.raised, self.level
             self._level(self.split(point.primal)[0])
-            if (raised != self.raised).any():
-                point = self._following(point, (raised - self.raised) * point.g + level - self.level)
         return super()._with_error(point)
-
-    def _following(self, point: PrimalDual, higher: Floats) -> PrimalDual:
-        """The point with t so much higher (N,), but positive, and with dual variables whose sum over the raised is 1."""
-        primal, paid = point.primal.copy(), float(self.split(point.dual)[2] @ self.raised)
-        t = self.split(primal)[2]
-        t[:] = np.maximum(t + higher, 0.1 * t)
-        return PrimalDual(primal, point.dual / paid if paid > 0 else point.dual, point.g)
 
     def floor(self, now: PrimalDual) -> float:
         """In parts of the level."""

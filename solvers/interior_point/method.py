@@ -29,13 +29,10 @@ class InteriorPoint(Method):
 
     id = "interior-point"
     kind = "interior-point"
+    kinds = (Leximin, AlphaFair, NestedNashBargaining)
     anytime = True
     warm = True
     options = InteriorPointOptions()
-
-    def computes(self, mechanism: Mechanism) -> bool:
-        """The max-min mechanisms, nb, alpha-fair, fds, and nested-nb without guarantees."""
-        return isinstance(mechanism, Leximin | AlphaFair | NestedNashBargaining)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         """Not where every dense system is too large, or groups have guarantees."""

@@ -7,9 +7,7 @@ r"""The iteration that the interior-point methods of max_min.py and alpha_fair.p
    sum of raised y = 1.
 4. Where the predictor would lead sets mu; corrector: the same system for x d = s p = r z = mu and the terms of second order
    (Mehrotra 1992).
-5. Where that step is short, further correctors, as many as their price is worth, which move the products that would be far from
-   mu (Gondzio 1996; steps.py). They are solved roughly; one refined solve then fills what the equations still lack.
-6. Go `back` of the way to the boundary, primal and dual each, far from the answer `careful` of it; where the error there becomes
+5. Go `back` of the way to the boundary, primal and dual each, far from the answer `careful` of it; where the error there becomes
    `worse` times as large, go along the predictor alone. End where the error no longer decreases, otherwise go to 1.
 
 The last step of max-min fairness is a projection (optimal_face.py).
@@ -22,16 +20,16 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, RISES, KeptArcs
-from fairalloc.solvers.interior_point.steps import Pairs, combined, compact, lengthened, lengths
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, GRID, RISES, WORTHWHILE, KeptArcs
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
-from fairalloc.solvers.kkt.loads import SparseLoads, restricted
+from fairalloc.solvers.kkt.loads import ArcLoads, SparseLoads, restricted
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
@@ -48,11 +46,11 @@ CLOSE, HARMLESS = 1e-3, 1e-3
 COARSE, COUPLES, LACKING = 5e-3, 0.2, 3e-2
 """The relative gap above which loose factors have no couplings; couplings and errors of rows that they leave, in parts of it."""
 
-CORRECTIONS, WORTHWHILE, ROUGH_CORRECTIONS = 6, 40.0, 5
-"""The most correctors; how many times the multiplications of one a factorisation must have; and the most with loose factors."""
+PARTS = np.array([1.0, 0.75, 0.5, 0.25, 0.0])
+"""The parts of a correction that are tried, the preferred ones first (Colombo and Gondzio 2008)."""
 
-CENTRING, OUTLIER = 0.3, 10.0
-"""The most mu is of what it was, as correctors lengthen short steps, and the factor of mu within which they put products."""
+CENTRING = 0.3
+"""The most mu is of what it was."""
 
 INSIDE, APART = 0.2, 1e-3
 """How much less than their cheapest arc costs users pay at a start of one's own, relative; and its part in a warm start."""
@@ -60,17 +58,32 @@ INSIDE, APART = 0.2, 1e-3
 NEAR, NEARER = 1e-7, 0.3
 """The error from which on projections onto the face are tried (SETTLED with loose factors), and its part at the next one."""
 
-SETTLED, PATIENCE, PROGRESS = 1e-11, 15, 0.5
-"""The error from which on 2 iterations without PROGRESS end it; before PATIENCE, a third from ENOUGH on, thrice above CLOSE."""
+SETTLED, PROGRESS = 1e-11, 0.5
+"""The error from which on a step without PROGRESS does not count as one to a smaller error."""
+
+PATIENCE = (SETTLED, 2), (ENOUGH, 5), (np.inf, 45)
+"""How many iterations without a smaller error are waited for, by the error up to which so many are."""
 
 
-def waits(least: float) -> int:
-    """How many iterations without a smaller error than this one are waited for."""
-    if least <= SETTLED:
-        return 2
-    if least <= ENOUGH:
-        return PATIENCE // 3
-    return PATIENCE if least <= CLOSE else 3 * PATIENCE
+def lengths(pairs: NDArray[np.intp], now: PrimalDual, step: PrimalDual, part: float = 1.0) -> tuple[float, float]:
+    """How far numbers that are to stay positive go, primal and dual: at most all the step, `part` of the way to the boundary."""
+
+    def length(values: Floats, change: Floats) -> float:
+        fastest = -float((change[pairs] / values[pairs]).min())
+        return min(1.0, part / fastest) if fastest > 0 else 1.0
+
+    return length(now.primal, step.primal), length(now.dual, step.dual)
+
+
+def combined(pairs: NDArray[np.intp], now: PrimalDual, step: PrimalDual, correction: PrimalDual) -> PrimalDual:
+    """The step and the part of the correction with which it can go farthest, primal and dual each."""
+
+    def longest(values: Floats, first: Floats, second: Floats) -> float:
+        without, more = first[pairs] / values[pairs], second[pairs] / values[pairs]
+        return float(PARTS[(without + PARTS[:, None] * more).min(axis=1, initial=-1.0).argmax()])
+
+    parts = longest(now.primal, step.primal, correction.primal), longest(now.dual, step.dual, correction.dual)
+    return step.after(correction, *parts)
 
 
 @dataclass(frozen=True)
@@ -103,22 +116,12 @@ class ArrowProgram(ArrowEquations, ABC):
     is eliminated. `arcs` are those that iterations need, `few` the program with these alone; None where all are, or many.
     """
 
-    pairs: Pairs
+    pairs: NDArray[np.intp]
     single: bool
     loose: bool
     whole: Floats | None
     arcs: KeptArcs | None
     few: "ArrowProgram | None"
-
-    @property
-    def corrections(self) -> int:
-        """How many correctors may follow Mehrotra's: each costs passes over the arcs and two triangular solves."""
-        if self.loose or self.plan == "sparse rows":  # whose fill is not known
-            return ROUGH_CORRECTIONS if self.loose else CORRECTIONS
-        rows, users = float(len(self.right)), float(self.instance.N)
-        own, (one, other) = 60.0 * len(self.loads) + 2.0 * rows**2, (users, rows) if self.plan == "rows" else (rows, users)
-        product = 0.0 if isinstance(self.loads, SparseLoads) else one * other**2  # that of sparse loads is not dense
-        return int(min(CORRECTIONS, (product + other**3 / 3.0) / (WORTHWHILE * own)))
 
     @abstractmethod
     def error(self, now: PrimalDual, lack: Residuals) -> float:
@@ -144,7 +147,7 @@ class ArrowProgram(ArrowEquations, ABC):
     def iterate(self, start: PrimalDual, limits: Limits, better: Callable[[PrimalDual], None]) -> tuple[PrimalDual, float, int]:
         """The point with the smallest error that was met, the error, and the iterations; `better` gets points as they improve."""
         self.options = options = limits.own(InteriorPointOptions)
-        self.pairs, self.single = compact(self.paired), self.plain
+        self.pairs, self.single = np.flatnonzero(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
         few = not self.plain or len(self.loads) < FEWEST
@@ -156,7 +159,7 @@ class ArrowProgram(ArrowEquations, ABC):
         since, iteration, near = 0, 0, SETTLED if self.loose else NEAR
         with np.errstate(all="ignore"):  # what overflows is no smaller error
             while not (self.ended(before, best, least, limits) or iteration >= options.max_iterations or limits.late):
-                if since >= waits(least):
+                if since >= next(count for bound, count in PATIENCE if least <= bound):
                     break
                 try:
                     before, (now, lack, error) = now, self._next(now, lack, error)
@@ -186,7 +189,7 @@ class ArrowProgram(ArrowEquations, ABC):
         if found is not None:
             return found
         system, affine = self._predicted(now, lack, error)  # 2, 3
-        step = self._corrected(system, now, affine)  # 4, 5
+        step = self._corrected(system, now, affine)  # 4
         back = CAREFUL if error > FAR else BACK
         found = self._with_error(now.after(step, *lengths(self.pairs, now, step, back)))  # 6
         if error <= FAR or found[2] <= WORSE * error:
@@ -202,7 +205,8 @@ class ArrowProgram(ArrowEquations, ABC):
             arcs.before = d
             return None
         if arcs.choose(x, d, np.abs(y - z), self.split(self.paired)[0]):
-            self.few = self._with_arcs(arcs) if arcs.are_few else None
+            most = (WORTHWHILE if isinstance(self.loads, ArcLoads) else GRID) * len(x)
+            self.few = self._with_arcs(arcs) if np.count_nonzero(arcs.kept) <= most else None
         if self.few is None:
             return None
         with suppress(np.linalg.LinAlgError):
@@ -219,7 +223,7 @@ class ArrowProgram(ArrowEquations, ABC):
         few.arcs = few.few = None
         few.loads, few.parts = restricted(arcs.loads, where), parts_of(len(where), len(self.right), self.instance.N)
         few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))
-        few.pairs = compact(few.paired)
+        few.pairs = np.flatnonzero(few.paired)
         return few
 
     def _reduced(
@@ -248,26 +252,11 @@ class ArrowProgram(ArrowEquations, ABC):
         return whole, lengths(few.pairs, own, step)
 
     def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
-        """The predictor and its correctors; where there may be several they are rough, and a last solve fills what is lacking."""
-        count, rough = np.count_nonzero(self.central), self.whole is None and self.corrections > 0
-        tried = now.after(affine, *lengths(self.pairs, now, affine))
+        """The predictor with its corrector."""
+        count, tried = np.count_nonzero(self.central), now.after(affine, *lengths(self.pairs, now, affine))
         mu, reached = self.mu(now), self.mu(tried)
         wanted = max(mu * min((reached / mu) ** 3, CENTRING), self.floor(now) / count)
-
-        def corrector(over: Floats) -> PrimalDual:
-            return system.step(now, NOTHING, over, rough)
-
-        def outlying(tried: PrimalDual) -> PrimalDual:
-            products = tried.primal * tried.dual
-            change = np.clip(products, wanted / OUTLIER, wanted * OUTLIER) - products
-            change = np.maximum(change, -OUTLIER * wanted)
-            return corrector(np.divide(change, now.dual, out=np.zeros_like(change), where=self.central))
-
-        step, _ = combined(self.pairs, now, affine, corrector(self.second_order(now, affine, wanted)))
-        if not rough:
-            return step
-        step = lengthened(self.pairs, now, step, outlying, self.corrections)
-        return step.after(system.step(now, self.residuals(now.after(step, 1.0, 1.0)), np.zeros(len(now.primal))), 1.0, 1.0)
+        return combined(self.pairs, now, affine, system.step(now, NOTHING, self.second_order(now, affine, wanted)))
 
     def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
         lack = self.residuals(point)  # 1

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.loads import ArcLoads, BlockLoads
+from fairalloc.solvers.kkt.loads import BlockLoads
 
 KEPT, ROOM = 0.1, 0.3
 """The ratio of 1, and the part of it that arcs chosen anew have, so that the choice serves for several iterations."""
@@ -51,12 +51,6 @@ class KeptArcs:
     def where(self) -> NDArray[np.intp]:
         """The places of the arcs that are kept."""
         return np.flatnonzero(self.kept)
-
-    @property
-    def are_few(self) -> bool:
-        """Whether these are so few that the step is faster."""
-        part = WORTHWHILE if isinstance(self.loads, ArcLoads) else GRID
-        return int(np.count_nonzero(self.kept)) <= part * len(self.kept)
 
     def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
         """Step 1 at x, d (A,), where users pay (N,); whether the arcs that are kept are others than before."""

@@ -121,13 +121,13 @@ class ArrowSystem(Elimination):
         """B dl of the same matrix."""
         return self.left * self.program.dot(self.share, users + self.loads.totals(self.theta * priced))
 
-    def _solve(self, rows: Floats, users: Floats, h: Any, moved: Floats | float = 0.0) -> Response:
-        """The response by the factor of the matrix with rho b b^T; what is `moved` on arcs adds to the rows."""
+    def _solve(self, rows: Floats, users: Floats, h: Any) -> Response:
+        """The response by the factor of the matrix with rho b b^T."""
         loads, theta, g = self.loads, self.theta, 0.0
         with_border = users + self.rho * h * self.b
         l = with_border / self.shaft  # noqa: E741
         l -= 0.5 * self.rho * self.program.dot(self.b, l) * self.share  # noqa: E741 (Sherman and Morrison; 1 + rho b^T (D + E)^-1 b = 2)
-        p = self.factor.solve(rows + loads.rows(theta * loads.of_users(l) + moved))
+        p = self.factor.solve(rows + loads.rows(theta * loads.of_users(l)))
         priced = loads.priced(p)
         if self.program.raised.any():
             g = (h - self._collected(priced, with_border)) / self.reach
@@ -180,7 +180,7 @@ class ArrowSystem(Elimination):
         for _ in range(GRADIENTS):
             if not np.abs(lack).max() > 0.5 * self.way.lacks:
                 break
-            towards = self._preconditioned(lack)
+            towards = self.factor.solve(lack)
             size = float(lack @ towards)
             direction, before = towards + size / before * direction, size
             change = self._rows(self._after(direction, nothing, 0.0))
@@ -198,19 +198,11 @@ class ArrowSystem(Elimination):
         g = (h - self.program.dot(self.share, users + pushed)) / (self.bent + self.c) if self.bent else 0.0
         return self._response(p, priced, pushed, users, g)
 
-    def _preconditioned(self, lack: Floats) -> Floats:
-        """Dp from the factor, whose term of rank one is made that of the system without l and g (Sherman and Morrison)."""
-        p = self.factor.solve(lack)
-        if not self.rho:
-            return p
-        column, more = self.column / self.left, float(1.0 / (self.bent + self.c) - 0.5 * self.rho)
-        return p - more * float(self.along @ p) / (1.0 + more * float(self.along @ column)) * column
-
     def _rows(self, response: Response) -> Floats:
         return self.loads.rows(response.flow) + self.s * response.p
 
-    def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:
-        """The Newton step that fills what the equations lack; a `rough` one leaves what rounding does to a later step.
+    def step(self, now: PrimalDual, lack: Residuals, over: Floats) -> PrimalDual:
+        """The Newton step that fills what the equations lack.
 
         `over` is what the primal numbers change by where the dual ones stay: primal = over - ratio dual.
         """
@@ -222,8 +214,7 @@ class ArrowSystem(Elimination):
         own = f * (short - t * v * slack)
         right, others = np.where(program.left_out, 0.0, rows - lack.rows), own - self.loads.totals(flow)
         h = lack.g - program.dot(self.b, v * (short + slack))
-        filled = self._solve(right, others, h, flow) if rough else self.solve(right + program.rows(flow), others, h)
-        p, l, reduced, away, g = filled  # noqa: E741
+        p, l, reduced, away, g = self.solve(right + program.rows(flow), others, h)  # noqa: E741
         z = v * (own + f * (program.raised * g - t * l) + slack)
         dual, arcs, rest = np.concatenate([reduced, p, l + z, z], axis=-1), program.parts[0], slice(program.parts[0].stop, None)
         if lack is not NOTHING:

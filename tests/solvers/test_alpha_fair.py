@@ -205,9 +205,9 @@ def test_the_trace_has_its_one_round():
 def test_an_error_that_grows_at_first_is_waited_for(monkeypatch):
     """With many users on few servers the error is small after 5 steps, grows, and is smaller again only 10 or 20 steps later."""
     instance = generators.google_mix(20_000, 12_583, 2, 0)
-    monkeypatch.setattr(program, "PATIENCE", 3)
+    monkeypatch.setattr(program, "PATIENCE", ((np.inf, 9),))
     answer = solve(instance, "nb", "interior-point")
-    monkeypatch.setattr(program, "PATIENCE", 1)
+    monkeypatch.setattr(program, "PATIENCE", ((np.inf, 3),))
     hasty = solve(instance, "nb", "interior-point")
     assert not hasty.claims_success
     assert answer.claims_success
@@ -237,7 +237,7 @@ def test_a_step_that_leads_away_is_not_taken(monkeypatch):
     rng = np.random.default_rng(8)
     rng.integers(2, 30), rng.integers(1, 5)
     instance = Instance(rng.uniform(0.01, 1, (22, 2)), rng.uniform(1, 20, (1, 2)), weights=rng.uniform(0.1, 5, 22))
-    monkeypatch.setattr(program, "PATIENCE", 5)
+    monkeypatch.setattr(program, "PATIENCE", ((np.inf, 15),))
     monkeypatch.setattr(program, "INSIDE", 0.1)
     answer = solve(instance, "fds", "interior-point", alpha=0.3)
     monkeypatch.setattr(program, "WORSE", np.inf)

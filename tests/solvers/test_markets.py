@@ -188,18 +188,6 @@ def test_the_balance_is_what_the_arrow_makes_of_prices(kind):
         assert (np.concatenate([p, l]) > 0).all()
 
 
-def test_bids_lead_near_the_answer():
-    """Every user finds prices high enough, rows have room, and there are fewer iterations than from an equal partition."""
-    instance = market(40, 100, 3)
-    near, far = arrow_of(instance, "rows"), arrow_of(instance, "rows")
-    start = near.start(Limits())
-    (x, s, *_), (d, p, y, z) = near.split(start.primal), near.split(start.dual)
-    assert min(part.min() for part in (x, s, d, p, y)) > 0
-    assert (near.reduced(p, y - z) >= -EXACT * near.loads.of_users(y)).all()
-    far._from_bids = lambda: far._from_partition(Limits())
-    assert solved_to(near, "high").iterations < solved_to(far, "high").iterations
-
-
 @pytest.mark.parametrize("name", ["nb", "fds", "mmf", "drfh-lp"])
 def test_more_accuracy_takes_more_iterations_and_every_claim_holds(name):
     taken = []

@@ -96,7 +96,7 @@ def test_arcs_are_kept_that_carry_much_or_fall_and_one_of_each_user():
 def reduce_small_ones(monkeypatch, fewest=100):
     """Steps are reduced from so many arcs on, and where nine tenths of a grid are kept."""
     monkeypatch.setattr(kernel, "FEWEST", fewest)
-    monkeypatch.setattr(reduction, "GRID", 0.9)
+    monkeypatch.setattr(kernel, "GRID", 0.9)
 
 
 def reduced_steps(monkeypatch, name, instance, fewest=100):
