@@ -7,7 +7,11 @@ r"""The iteration that the interior-point methods of max_min.py and alpha_fair.p
    sum of raised y = 1.
 4. Where the predictor would lead sets mu; corrector: the same system for x d = s p = r z = mu and the terms of second order
    (Mehrotra 1992).
-5. Go `back` of the way to the boundary, primal and dual each, far from the answer `careful` of it; where the error there becomes
+5. Where that step is short and factors are large, further correctors move products that would be far from mu (Gondzio 1996).
+   They look at a step longer than the boundary allows: products below mu / 10 are to become mu / 10, those above 10 mu 10 mu,
+   but by 10 mu less at most. A corrector that does not lengthen the step is the last. They are solved roughly; one refined
+   solve then fills what the equations still lack.
+6. Go `back` of the way to the boundary, primal and dual each, far from the answer `careful` of it; where the error there becomes
    `worse` times as large, go along the predictor alone. End where the error no longer decreases, otherwise go to 1.
 
 The last step of max-min fairness is a projection (optimal_face.py).
@@ -49,8 +53,14 @@ COARSE, COUPLES, LACKING = 5e-3, 0.2, 3e-2
 PARTS = np.array([1.0, 0.75, 0.5, 0.25, 0.0])
 """The parts of a correction that are tried, the preferred ones first (Colombo and Gondzio 2008)."""
 
-CENTRING = 0.3
-"""The most mu is of what it was."""
+CENTRING, OUTLIER = 0.3, 10.0
+"""The most mu is of what it was, as correctors lengthen short steps, and the factor of mu within which they put products."""
+
+CORRECTIONS, COSTLY = 6, 500
+"""The most correctors of step 5; and one for so many users and rows, where a factorisation costs many times as much."""
+
+LONG, REACH, BEYOND, GAIN = 0.9, 1.5, 0.2, 0.02
+"""Shorter steps get correctors, which look so many times as far and BEYOND; how much longer one makes both steps together."""
 
 INSIDE, APART = 0.2, 1e-3
 """How much less than their cheapest arc costs users pay at a start of one's own, relative; and its part in a warm start."""
@@ -80,6 +90,8 @@ def combined(pairs: NDArray[np.intp], now: PrimalDual, step: PrimalDual, correct
 
     def longest(values: Floats, first: Floats, second: Floats) -> float:
         without, more = first[pairs] / values[pairs], second[pairs] / values[pairs]
+        near = np.minimum(without, without + more) < -1.0  # the others bound no step
+        without, more = without[near], more[near]
         return float(PARTS[(without + PARTS[:, None] * more).min(axis=1, initial=-1.0).argmax()])
 
     parts = longest(now.primal, step.primal, correction.primal), longest(now.dual, step.dual, correction.dual)
@@ -252,11 +264,32 @@ class ArrowProgram(ArrowEquations, ABC):
         return whole, lengths(few.pairs, own, step)
 
     def _corrected(self, system: ArrowSystem, now: PrimalDual, affine: PrimalDual) -> PrimalDual:
-        """The predictor with its corrector."""
+        """The predictor with its correctors."""
         count, tried = np.count_nonzero(self.central), now.after(affine, *lengths(self.pairs, now, affine))
         mu, reached = self.mu(now), self.mu(tried)
         wanted = max(mu * min((reached / mu) ** 3, CENTRING), self.floor(now) / count)
-        return combined(self.pairs, now, affine, system.step(now, NOTHING, self.second_order(now, affine, wanted)))
+        most = min(CORRECTIONS, self.instance.N // COSTLY, len(self.right) // COSTLY)
+
+        def corrected(step: PrimalDual, over: Floats) -> PrimalDual:
+            return combined(self.pairs, now, step, system.step(now, NOTHING, over, rough=most > 0))
+
+        step = corrected(affine, self.second_order(now, affine, wanted))
+        for _ in range(most):  # 5
+            ahead = lengths(self.pairs, now, step)
+            farther = now.after(step, *(min(1.0, REACH * length + BEYOND) for length in ahead))
+            longer = step if min(ahead) > LONG else corrected(step, self._outlying(now, farther, wanted))
+            if not sum(lengths(self.pairs, now, longer)) >= sum(ahead) + GAIN:
+                break
+            step = longer
+        if not most:
+            return step
+        return step.after(system.step(now, self.residuals(now.after(step, 1.0, 1.0)), np.zeros(len(now.primal))), 1.0, 1.0)
+
+    def _outlying(self, now: PrimalDual, farther: PrimalDual, mu: float) -> Floats:
+        """What moves the products of a point that are far from mu, for a corrector of step 5."""
+        products = farther.primal * farther.dual
+        change = np.maximum(np.clip(products, mu / OUTLIER, mu * OUTLIER) - products, -OUTLIER * mu)
+        return np.divide(change, now.dual, out=np.zeros_like(change), where=self.central)
 
     def _with_error(self, point: PrimalDual) -> tuple[PrimalDual, Residuals, float]:
         lack = self.residuals(point)  # 1

@@ -201,8 +201,8 @@ class ArrowSystem(Elimination):
     def _rows(self, response: Response) -> Floats:
         return self.loads.rows(response.flow) + self.s * response.p
 
-    def step(self, now: PrimalDual, lack: Residuals, over: Floats) -> PrimalDual:
-        """The Newton step that fills what the equations lack.
+    def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:
+        """The Newton step that fills what the equations lack; a `rough` one leaves what rounding does to a later step.
 
         `over` is what the primal numbers change by where the dual ones stay: primal = over - ratio dual.
         """
@@ -214,7 +214,7 @@ class ArrowSystem(Elimination):
         own = f * (short - t * v * slack)
         right, others = np.where(program.left_out, 0.0, rows - lack.rows), own - self.loads.totals(flow)
         h = lack.g - program.dot(self.b, v * (short + slack))
-        p, l, reduced, away, g = self.solve(right + program.rows(flow), others, h)  # noqa: E741
+        p, l, reduced, away, g = (self._solve if rough else self.solve)(right + program.rows(flow), others, h)  # noqa: E741
         z = v * (own + f * (program.raised * g - t * l) + slack)
         dual, arcs, rest = np.concatenate([reduced, p, l + z, z], axis=-1), program.parts[0], slice(program.parts[0].stop, None)
         if lack is not NOTHING:

@@ -43,7 +43,7 @@ class WholeSystem(ArrowSystem):
             raise np.linalg.LinAlgError
         self.factor = Factor(lambda right: solved(factor, right))
 
-    def step(self, now: PrimalDual, lack: Residuals, over: Floats) -> PrimalDual:  # noqa: ARG002
+    def step(self, now: PrimalDual, lack: Residuals, over: Floats, rough: bool = False) -> PrimalDual:  # noqa: ARG002
         """The Newton step; parameters as for that of system.py."""
         flow, rows, users, limits = self.program.split(over)
         flow, slack = flow + self.theta * lack.arcs, limits - lack.limits

@@ -493,6 +493,18 @@ def test_the_trace_tells_of_every_round():
     assert all(entry["error"] <= ENOUGH for entry in allocation.trace)
 
 
+@pytest.mark.parametrize("family", ["generic", "finite"])
+def test_correctors_lengthen_steps_and_save_iterations(monkeypatch, family):
+    """The same answer, in at most three quarters of the Newton systems."""
+    instance = getattr(generators, family)(150, 60, 4)
+    many = solve(instance, "drfh", METHOD)
+    monkeypatch.setattr(program, "COSTLY", 25)
+    few = solve(instance, "drfh", METHOD)
+    assert few.residual <= 1e-2 * RESIDUAL
+    assert few.values["g"] == pytest.approx(many.values["g"], rel=EXACT)
+    assert few.iterations <= 0.75 * many.iterations
+
+
 @settings(max_examples=drawn(50), deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_corrector_never_shortens_the_step(seed):
