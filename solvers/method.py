@@ -216,8 +216,7 @@ class Session:
         except Exception as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             told = [line for line in lines if any(name in line for name in (*given, "option", "Option", "type mismatch"))]
-            if isinstance(error, TypeError | ValueError | OverflowError):
-                told = told or lines[:1]
+            told = told or (lines[:1] if isinstance(error, TypeError | ValueError | OverflowError) else [])
             if not given or not told:
                 raise
             raise NotApplicable(f"{solver} refuses the options {shown(dict(given))}: {told[-1]}") from None
