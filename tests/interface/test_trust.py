@@ -310,7 +310,6 @@ REASONS = {
     "runs/objects.py": "a file that a typed word names; pickles in requests through pipes of the same run",
     "runs/server.py": "a handler of this package, and modules of installed packages that a child of the same run imported",
     "simulation/experiments/registry.py": "its own folder",
-    "solvers/backends/cvxpy_nlp.py": "CVXPY, by its name",
     "solvers/backends/ortools.py": "what pdlp_process.py answers through a pipe",
     "solvers/backends/pdlp_process.py": "what ortools.py asks through a pipe",
     "solvers/running/time_limits.py": "what a forked child of this process answers through a pipe",
