@@ -19,6 +19,7 @@ model in levels, game/merit.py.
 
 from collections.abc import Callable, Mapping
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,8 +106,8 @@ class AlphaPfVds(Equilibrium):
         return self._in_form("nb" if self.is_bargaining(self.domain(instance)) else "levels")
 
     def edited(self, id: str, cvxpy: Any = None, pyomo: Any = None) -> Mechanism:  # noqa: A002
-        """As for every mechanism; what is edited is the model in levels, which `solve` takes."""
-        return Mechanism.edited(self._in_form("levels"), id, cvxpy, pyomo)
+        """As for every mechanism; what is edited is the model in levels, with capacities and limits as bounds."""
+        return Mechanism.edited(self._in_form("bounded"), id, cvxpy, pyomo)
 
     def _in_form(self, form: str) -> "AlphaPfVds":
         result = copy(self)
@@ -124,13 +125,18 @@ class AlphaPfVds(Equilibrium):
         return next(filter(None, (one.unwritten(layer) for one in self._utilities())), "")
 
     def write_cvxpy(self, instance: Instance, form: str = "") -> "cp.Problem":
-        """K (37)-(40) where K has the game, else the merit in levels; `form` asks for "printed", "levels" or "nb"."""
-        forms = {"printed": printed_cvxpy, "levels": merit_cvxpy, "nb": lambda game: nash_bargaining.write_cvxpy(game.instance)}
-        return self._written(forms, form, "cvxpy", instance)
+        """K (37)-(40) where K has the game, else the merit in levels; `form` asks for "printed", "levels", "bounded" or "nb".
+
+        In "bounded", the merit in levels, tasks keep capacities and limits also where nothing has the merit 0.
+        """
+        forms = {"printed": printed_cvxpy, "levels": merit_cvxpy, "bounded": partial(merit_cvxpy, bounded=True)}
+        bargaining = {"nb": lambda game: nash_bargaining.write_cvxpy(game.instance)}
+        return self._written(forms | bargaining, form, "cvxpy", instance)
 
     def write_pyomo(self, instance: Instance, form: str = "") -> "pyo.ConcreteModel":
-        """The same; `form` is "printed", "levels", "ncp-printed" (K 28-31), "ncp" (in levels) or "nb"."""
+        """The same; `form` is "printed", "levels", "bounded", "ncp-printed" (K 28-31), "ncp" (in levels) or "nb"."""
         forms = {"printed": printed_pyomo, "levels": merit_pyomo, "ncp-printed": printed_ncp, "ncp": ncp_pyomo}
+        forms |= {"bounded": partial(merit_pyomo, bounded=True)}
         bargaining = {"nb": lambda game: nash_bargaining.write_pyomo(game.instance)}
         return self._written(forms | bargaining, form, "pyomo", instance)
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import by_user, pyomo_arcs, server_resources
+from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, server_resources
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.numbers import Floats
 
@@ -74,17 +74,19 @@ class MarginalTerms:
         self.power, self.B = 1.0 - alpha[self.mixed], B[self.mixed]
 
 
-def merit_cvxpy(game: Game) -> "cp.Problem":
+def merit_cvxpy(game: Game, bounded: bool = False) -> "cp.Problem":
     """Variables "x", "u" (tasks of each user), "kappa", "level", "slack" (K, R); constraints "capacity", "tasks", "levels".
 
-    Where users have limits also the variable "sigma", one for each of these users.
+    Where users have limits also the variable "sigma", one for each of these users. Where it is `bounded`, x and slack have signs
+    and users their limits, "limit": an edit may leave no tasks of merit 0, and without these the best ones exceed capacities.
     """
     import cvxpy as cp
 
     instance, arcs, start = game.instance, game.instance.arcs, StartingPoint(game)
-    x, u = cp.Variable(len(arcs), name="x"), cp.Variable(instance.N, pos=True, name="u")
+    x, u = cp.Variable(len(arcs), nonneg=bounded, name="x"), cp.Variable(instance.N, pos=True, name="u")
     shape = (instance.K, instance.R)
-    kappa, level, slack = (cp.Variable(shape, name=name) for name in ("kappa", "level", "slack"))
+    kappa, level = (cp.Variable(shape, name=name) for name in ("kappa", "level"))
+    slack = cp.Variable(shape, nonneg=bounded, name="slack")
     x.value, u.value, slack.value = start.x, start.u, start.slack
     level.value, kappa.value = start.log_kappa, np.exp(start.log_kappa)
 
@@ -99,6 +101,7 @@ def merit_cvxpy(game: Game) -> "cp.Problem":
         fb_limits = _fb(sigma, 1 - cp.multiply(1.0 / game.limits[limited], u[limited]))
         objective += SCALE / 2 * cp.sum(cp.square(fb_limits))
     constraints = [
+        *(cvxpy_limit(instance, x) if bounded else ()),
         (arcs.load @ x + cp.vec(slack, order="C") == 1).set_label("capacity"),
         (arcs.owner @ x - u == 0).set_label("tasks"),
         (cp.multiply(k, kappa) - cp.exp(level - start.log_kappa) == 0).set_label("levels"),
@@ -140,8 +143,8 @@ def log_marginal_cvxpy(game: Game, u: Any) -> Any:
     return log_g
 
 
-def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
-    """Variables `x`, `u`, `kappa`, `level`, `slack`, `sigma`, constraints `capacity`, `tasks`, `levels`, by names."""
+def merit_pyomo(game: Game, bounded: bool = False) -> "pyo.ConcreteModel":
+    """Variables `x`, `u`, `kappa`, `level`, `slack`, `sigma`, constraints `capacity`, `tasks`, `levels`, as in CVXPY."""
     import pyomo.environ as pyo
 
     start = StartingPoint(game)
@@ -157,7 +160,12 @@ def merit_pyomo(game: Game) -> "pyo.ConcreteModel":
     E = excess_pyomo(game, model, power, start)
     users = sum(_fb(x[a] / float(game.gamma[a]), E[a]) ** 2 for a in range(len(x)))
     prices = sum(_fb(k[key], model.slack[key]) ** 2 for key in keys)
-    limits = sum(_fb(model.sigma[n], left) ** 2 for n, left in left_pyomo(game, model).items())
+    left = left_pyomo(game, model)
+    limits = sum(_fb(model.sigma[n], part) ** 2 for n, part in left.items())
+    if bounded:
+        model.limit = pyo.Constraint(list(left), rule=lambda _, n: left[n] >= 0)
+        for variable in (*model.x.values(), *model.slack.values()):
+            variable.setlb(0.0)
     model.objective = pyo.Objective(expr=SCALE / 2 * (users + prices + limits))
     return model
 

@@ -9,7 +9,7 @@ import pytest
 from pyomo.gdp import Disjunction
 from pyomo.mpec import Complementarity, complements
 from pyomo.network import Arc, Port
-from tolerances import SHARES
+from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
 from fairalloc.solvers.backends.pyomo import ipopt
@@ -298,12 +298,31 @@ def test_bounds_that_contradict_each_other_are_infeasible(name):
 
 
 @pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
-def test_a_stationary_point_is_no_claim_where_it_exceeds_a_capacity(layer):
+def test_an_edit_of_the_game_without_an_equilibrium_keeps_the_capacities(layer):
+    """The least merit beside the edit was at tasks that exceed a capacity by more than a hundredth: "inaccurate"."""
     given = {
         "cvxpy": added(lambda x: x[0] >= x[1] + 1),
         "pyomo": {"pyomo": lambda m, _: setattr(m, "mine", pyo.Constraint(expr=m.x["u1", 0, "s1"] >= m.x["u2", 0, "s1"] + 1))},
     }
     found = fa.solve(KHAMSE, fa.mechanism("alpha-pf-vds").edited("mine", **given[layer]))
+    assert found.termination == "stationary"
+    assert found.residuals["feasibility"] <= RESIDUAL
+
+
+def test_an_edit_of_the_game_keeps_limits():
+    """User u1 had 1.012 tasks with a limit of 1."""
+    limited = KHAMSE.replace(max_tasks=[1, None, None, 5])
+
+    def capped(model, _):
+        model.mine = pyo.Constraint(expr=sum(x for (user, *_), x in model.x.items() if user == "u2") <= 3)
+
+    found = fa.solve(limited, fa.mechanism("alpha-pf-vds").edited("mine", pyomo=capped))
+    assert (found.termination, found.residuals["feasibility"] <= RESIDUAL) == ("stationary", True)
+
+
+def test_a_stationary_point_is_no_claim_where_it_exceeds_a_capacity():
+    edit = {"cvxpy": lambda p, _: cp.Problem(cp.Maximize(cp.sum_squares(p.var_dict["x"])), [p.var_dict["x"] <= 20])}
+    found = fa.solve(KHAMSE, fa.mechanism("utilitarian").edited("mine", **edit))
     assert found.residuals["feasibility"] > 1e-2
     assert found.termination == "inaccurate"
     assert "its answer is infeasible by" in found.message
