@@ -13,6 +13,7 @@
 import hashlib
 import io
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ import scipy.sparse as sp
 from fairalloc.formulations.common.conic import Bound
 from fairalloc.formulations.common.convexity import doubt, unsolvable, with_values
 from fairalloc.formulations.common.kkt_residual import (
+    active,
     gap_of_cvxpy,
     gap_of_pyomo,
     has_integers,
@@ -41,6 +43,7 @@ from fairalloc.models.errors import callers
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, told_apart, worst
 from fairalloc.solvers.backends.cvxpy import solved
+from fairalloc.solvers.backends.pyomo import highs, ipopt
 from fairalloc.solvers.exact.exact import without_floors
 from fairalloc.solvers.judge import UserError, proved, user_error
 from fairalloc.solvers.method import Limits, Stopped
@@ -96,12 +99,14 @@ class _Unanswered(Exception):  # noqa: N818 (a signal, not an error)
 
 def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits, most: tuple[float, float]) -> tuple[float | None, str]:
     domain = item.domain(allocation.instance)
-    problem = _solvable(item, item.write_cvxpy(domain))
+    problem = _solvable(item, item.write_cvxpy(domain), domain)
     if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
-        return _by_shares(item, problem, allocation, limits, lambda one: domain.arcs.totals(one.x))
+        parts = _content_of_cvxpy(item, problem), _impossible(item, problem, allocation)
+        return _by_shares(item, *parts, allocation, limits, lambda one: domain.arcs.totals(one.x))
     if isinstance(item, WholeRounds):  # of mmf and drfh-lp the least share is unique
         rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
-        return _by_shares(item, problem, allocation, limits, lambda one: np.sort(rate * domain.arcs.totals(one.x))[:asked])
+        parts = _content_of_cvxpy(item, problem), _impossible(item, problem, allocation)
+        return _by_shares(item, *parts, allocation, limits, lambda one: np.sort(rate * domain.arcs.totals(one.x))[:asked])
     unsure = doubt(problem)
     own = None if unsure else _by_own_prices(problem, allocation)
     if own is not None and own <= ACCURACY["mid"]:
@@ -143,12 +148,12 @@ def _by_tasks(allocation: Allocation, answer: Allocation, error: float, most: fl
 
 
 def _by_shares(
-    item: Mechanism, problem: Any, allocation: Allocation, limits: Limits, shares: Callable[[Allocation], Floats]
+    item: Mechanism, content: bytes, words: str, allocation: Allocation, limits: Limits, shares: Callable[[Allocation], Floats]
 ) -> tuple[float | None, str]:
-    """Where shares (n,) are unique; the first round must allow the tasks."""
-    if words := _impossible(item, problem, allocation):
+    """Where shares (n,) are unique; `words` say why the first round, which has this content, does not allow the tasks, or ""."""
+    if words:
         return np.inf, words
-    own, right = shares(allocation), shares(_answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits))
+    own, right = shares(allocation), shares(_answer(content, item, allocation.instance, limits))
     size = np.maximum(np.abs(right), GIVEN * np.abs(right).max(initial=0.0))
     return float((np.abs(own - right) / (size + TINY)).max()), SHARES
 
@@ -199,35 +204,67 @@ def _by_own_prices(problem: Any, allocation: Allocation) -> float | None:
 
 
 def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
-    """For one program whose only variables are the tasks."""
-    import pyomo.environ as pyo
-
     domain = item.domain(allocation.instance)
-    model = _solvable(item, item.write_pyomo(domain))
-    if item.takes_rounds or {part.local_name for part in model.component_objects(pyo.Var)} != {"x"}:
-        return None, f"not judged: {item.id!r} has no residual, and its model in Pyomo has variables besides the tasks"
-    content = _content_of_pyomo(item, model)
-
-    def value_at(one: Allocation) -> float:
-        for variable, value in zip(variables_of(model, domain), one.x.tolist(), strict=True):
-            variable.set_value(value, skip_validation=True)
-        return value_of_pyomo(next(model.component_data_objects(pyo.Objective, active=True)))
-
-    value = value_at(allocation)
-    if unsure := doubt(model):
-        away = gap_of_pyomo(model, value)
-        allowed = away is None or away <= ACCURACY["mid"]
-        return (None, _undecided(item, unsure)) if allowed else (np.inf, f"the model of {item.id!r} does not allow these tasks")
+    model = _solvable(item, item.write_pyomo(domain), domain)
+    content, unsure = _content_of_pyomo(item, model), doubt(model)  # before values change, which are written too
+    if unsure and _others_in_pyomo(model, domain):
+        return None, _undecided(item, unsure)
+    words = _impossible_in_pyomo(item, model, allocation)
+    if item.takes_rounds and isinstance(item, Edited):
+        return _by_shares(item, content, words, allocation, limits, lambda one: domain.arcs.totals(one.x))
+    if words:
+        return np.inf, words
+    if unsure:
+        return None, _undecided(item, unsure)
     answer = _answer(content, item, allocation.instance, limits)
-    best = value_at(answer) if item.values(answer) else answer.values["objective"]
-    value_at(allocation)
+    best = answer.values.get("objective", np.nan)
+    if item.values(answer):  # which need not be the model's objective
+        _impossible_in_pyomo(item, model, answer)
+        best = value_of_pyomo(active(model, "Objective")[0])
+        _impossible_in_pyomo(item, model, allocation)
     return gap_of_pyomo(model, best), COMPARED
 
 
-def _solvable(item: Mechanism, model: Any) -> Any:
-    """The model; _Unanswered where no solver can be right about it."""
+def _others_in_pyomo(model: Any, domain: Instance) -> list[Any]:
+    """The variables besides the tasks that are not fixed."""
+    tasks = {id(v) for v in variables_of(model, domain)}
+    return [v for v in active(model, "Var") if id(v) not in tasks and not v.fixed]
+
+
+def _impossible_in_pyomo(item: Mechanism, model: Any, allocation: Allocation) -> str:
+    """As `_impossible`."""
+    domain = item.domain(allocation.instance)
+    x, others = variables_of(model, domain), _others_in_pyomo(model, domain)
+    for variable, value in zip(x, allocation.x.tolist(), strict=True):
+        variable.set_value(value, skip_validation=True)
+    if item.takes_rounds and isinstance(item, Edited) and [v.name for v in others] == ["g"]:
+        others[0].set_value(item.base.values(replace(allocation, instance=domain))["g"])
+    elif others and (words := _solve_for_others_in_pyomo(item, model, x)):
+        return words
+    away = gap_of_pyomo(model, value_of_pyomo(active(model, "Objective")[0]))
+    return "" if away is None or away <= ACCURACY["mid"] else f"the model of {item.id!r} does not allow these tasks"
+
+
+def _solve_for_others_in_pyomo(item: Mechanism, model: Any, x: list[Any]) -> str:
+    """As `_solve_for_others`, with these values of the tasks."""
+    free = [v for v in x if not v.fixed]
+    for variable in free:
+        variable.fix()
+    ended = highs(model) if item.linear else ipopt(model, "high")
+    for variable in free:
+        variable.unfix()
+    if ended not in ("optimal", "inaccurate", "infeasible"):
+        raise _Unanswered(f"not judged: its solver cannot tell whether the model of {item.id!r} allows these tasks")
+    return f"the model of {item.id!r} does not allow these tasks" if ended == "infeasible" else ""
+
+
+def _solvable(item: Mechanism, model: Any, domain: Instance) -> Any:
+    """The model; _Unanswered where no solver can be right about it, or it has no tasks."""
     if why := unsolvable(model):
         raise _Unanswered(f"not judged: the model of {item.id!r} cannot be solved: {why}")
+    shape = np.shape(model.var_dict.get("x")) if hasattr(model, "is_dcp") else (len(getattr(model, "x", ())),)
+    if shape != (domain.A,):
+        raise _Unanswered(f"not judged: the model of {item.id!r} has no variable 'x' with one number for each arc")
     return model
 
 
@@ -271,8 +308,10 @@ def _content_of_cvxpy(item: Mechanism, problem: Any) -> bytes:
 
 
 def _content_of_pyomo(item: Mechanism, model: Any) -> bytes:
+    from pyomo.common.errors import InfeasibleConstraintException
     from pyomo.repn.plugins.nl_writer import NLWriter
 
     text = io.StringIO()
-    NLWriter().write(model, text, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
-    return hashlib.sha256(f"{item.id} {text.getvalue()}".encode()).digest()
+    with suppress(InfeasibleConstraintException):  # of a model that allows no tasks the content does not matter
+        NLWriter().write(model, text, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
+    return hashlib.sha256(f"{item.id} {item.takes_rounds} {text.getvalue()}".encode()).digest()

@@ -90,8 +90,13 @@ def linear_part(model: "pyo.ConcreteModel", instance: Instance) -> "pyo.Concrete
 
 
 def highs(model: "pyo.ConcreteModel") -> str:
-    """How HiGHS ends with a linear model, whose values stay."""
-    return TERMINATION.get(_silent().solve(model).termination_condition.name, "error")
+    """How HiGHS ends with a linear model, whose variables get the values of its answer."""
+    solver = _silent()
+    solver.config.solver_options = solver_options("HIGHS", "high")
+    results = solver.solve(model)
+    if results.solution_status.name in ("optimal", "feasible"):
+        results.solution_loader.load_vars()
+    return TERMINATION.get(results.termination_condition.name, "error")
 
 
 class PyomoHighs(PyomoSession):

@@ -201,6 +201,22 @@ def test_a_constraint_of_constants_that_is_violated_is_infeasible(name):
     found = fa.solve(KHAMSE, fa.mechanism(name).edited("mine", **edit))
     assert found.termination == "infeasible"
     assert "this constraint contradicts the model: mine" in found.message
+    if name != "alpha-pf-vds":
+        assert fa.check(fa.solve(KHAMSE, name), fa.mechanism(name).edited("mine", **edit)).holds is False
+
+
+SHAPES = {
+    "cvxpy": {"cvxpy": lambda *_: cp.Problem(cp.Maximize(0), [cp.Variable(3, name="x") <= 1])},
+    "pyomo": {"pyomo": lambda model, _: model.del_component(model.x)},
+}
+
+
+@pytest.mark.parametrize("layer", SHAPES)
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_a_model_without_tasks_judges_nothing(name, layer):
+    verdict = fa.check(fa.solve(KHAMSE, name), fa.mechanism(name).edited("mine", **SHAPES[layer]))
+    assert verdict.holds is None
+    assert verdict.sentence == "not judged: the model of 'mine' has no variable 'x' with one number for each arc"
 
 
 @pytest.mark.parametrize("name", ["drfh", "nb", "alpha-pf-vds"])
