@@ -28,6 +28,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers import METHODS, find_method
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.backends.pyomo import PyomoSession
+from fairalloc.solvers.gap_of_given import distance
 from fairalloc.solvers.lexicographic.rounds import POSITIVE, solve_edited_rounds
 from fairalloc.solvers.method import Limits, Stopped
 
@@ -104,7 +105,7 @@ def _solved(subject: Subject, item: Mechanism) -> list[Stage]:
     except Stopped as stop:
         why = ": ".join(filter(None, (stop.termination, str(stop))))
         raise refused(subject, f"its model could not be solved again ({why})") from None
-    if not _same(subject, session, x):
+    if not _same(subject, item, x):
         raise refused(subject, "its model, solved again, has another answer")
     return stages
 
@@ -121,28 +122,17 @@ def _session(subject: Subject, item: Mechanism) -> Any:
     return session
 
 
-def _same(subject: Subject, session: Any, x: Floats) -> bool:
-    """Whether the answer of the model is the allocation, in tasks or, where tasks alone decide it, in the objective."""
+def _same(subject: Subject, item: Mechanism, x: Floats) -> bool:
+    """Whether the answer x of the model is the allocation, in tasks or, of one program, in the objective."""
     allocation = subject.allocation
     arcs = subject.domain.arcs
     tasks, own, alone = arcs.owner @ x, arcs.owner @ allocation.x, arcs.alone
     same = bool(np.all(np.abs(tasks - own) <= np.maximum(SAME * np.maximum(tasks, own), NOISE * alone)))
     proved = infeasibility(allocation) <= PROVED
-    if same or session.mechanism.takes_rounds or not proved:
+    if same or item.takes_rounds or not proved:
         return same and proved
-    for value in [*session.mechanism.values(allocation).values()][:1]:  # of rules of ours with floors
-        return bool(abs(value - session.objective) <= SAME * abs(session.objective))
-    if isinstance(session, PyomoSession):
-        return False
-    problem = session.model
-    if set(problem.var_dict) != {"x"} or len(problem.variables()) != 1:
-        return False
-    best = problem.objective.value
-    problem.var_dict["x"].value = allocation.x
-    worst = max(float(np.max(c.violation())) for c in problem.constraints)
-    value = problem.objective.value
-    problem.var_dict["x"].value = x
-    return bool(worst <= SAME and abs(value - best) <= SAME * abs(best))
+    far, _ = distance(item, allocation, Limits(deadline=subject.deadline))  # duals explain every optimal answer
+    return far is not None and far <= SAME
 
 
 def _bindings(session: Any, domain: Instance) -> Iterator[Binding]:

@@ -1058,3 +1058,20 @@ def test_of_several_answers_the_one_that_was_given_is_explained(unit):
     tasks = [one.facts["tasks"] for one in told.sentences if one.kind in ("user", "server")]
     assert tasks == [4, 4, 6, 6, 0, 0, unit, unit]
     assert told.sentences[0].source == "certificate"
+
+
+@pytest.mark.parametrize("name", ["mmf", "drfh-lp"])
+def test_an_edit_with_many_answers_explains_each_of_them(name):
+    """At the accuracy "high" the model has another answer: the one that `solve` gave was refused in 25 of 60 draws."""
+    servers = fa.example("khamse-fig1").instance
+
+    def capped(problem, instance):
+        cap = (instance.arcs.owner[[0]] @ problem.var_dict["x"] <= 1).set_label("cap")
+        return cp.Problem(problem.objective, [*problem.constraints, cap])
+
+    mine = fa.mechanism(name).edited("mine", cvxpy=capped)
+    found = solve(servers, mine)
+    assert "held back by cap" in str(fa.explain(found, user="u1"))
+    fewer = replace(found, x=0.9 * found.x)
+    with pytest.raises(NotApplicable, match="its model, solved again, has another answer"):
+        fa.explain(fewer)
