@@ -71,8 +71,6 @@ class Setting:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if self.scheduler and self.jobs != 1:
-            raise BenchmarkError(f"jobs is {self.jobs}, but with a scheduler its workers say how many solves run at a time")
         for accuracy in self.accuracies:
             promised(accuracy)
         object.__setattr__(self, "accuracies", tuple({str(accuracy): accuracy for accuracy in self.accuracies}.values()))
@@ -119,8 +117,10 @@ def measure(
     """Solve what is not on record yet, as `fairalloc.benchmarks.run` says; how many rows were there, and how many were added."""
     if missing := isolation_missing():
         raise NotInstalled(f"benchmarks solve each case in a process of its own: {missing}")
+    if setting.scheduler and setting.jobs != 1:
+        raise BenchmarkError(f"jobs is {setting.jobs}, but with a scheduler its workers say how many solves run at a time")
     plan = _plan(asked, methods, cases, setting)
-    pool = RemotePool(setting.scheduler, WORKER) if setting.scheduler else Pool(WORKER, setting.jobs, setting.jobs > 1)
+    pool = RemotePool(setting.scheduler, WORKER) if setting.scheduler else Pool(WORKER, setting.jobs, pinned=setting.jobs > 1)
     with pool, BenchmarkStore(records) as store:
         plan, details = _placed(plan, pool)
         described = _described(pool, plan, progress)
