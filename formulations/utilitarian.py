@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
 
-ROUNDING = 1e-12
-"""The part of a capacity that may be free by rounding."""
+ROUNDING, LEAST = 1e-12, 1e-3
+"""The part of a capacity that may be free by rounding; see `idle`."""
 
 
 class Utilitarian(Mechanism):
@@ -92,7 +92,10 @@ class Utilitarian(Mechanism):
 
 
 def idle(allocation: Allocation) -> float:
-    """The largest room / (tasks + room) of a user: room is what it could run on what is free of one server."""
+    """The largest room / (tasks + room) of a user: room is what it could run on what is free of one server.
+
+    Tasks below a part LEAST of those that a user could run alone count as that part: beside no tasks all rounding is large.
+    """
     if not allocation.has_point:
         return np.inf
     instance, load = allocation.instance, allocation.instance.arcs.load.tocsc()
@@ -100,7 +103,8 @@ def idle(allocation: Allocation) -> float:
     free = np.where(slack > ROUNDING, slack, 0.0)
     room = np.minimum.reduceat(free[load.indices] / load.data, load.indptr[:-1])
     room = np.minimum(room, np.maximum(instance.max_tasks - allocation.tasks, 0.0)[instance.arcs.user])
-    return float((room / (allocation.tasks[instance.arcs.user] + room + np.finfo(float).tiny)).max(initial=0.0))
+    own = np.maximum(allocation.tasks, LEAST * instance.arcs.alone)
+    return float((room / (own[instance.arcs.user] + room)).max(initial=0.0))
 
 
 mechanism = Utilitarian()

@@ -183,8 +183,9 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     if not unique:
         near = _near_value(made, item.values(given), item.values(Allocation(home, np.array(solution.x, dtype=float))), tolerance)
         unique = isinstance(item, Utilitarian) and isinstance(made, dual_solutions.ProgramCertificate) and _is_unique(made, home)
-    near = _near_tasks(made, given, tolerance) if unique else near
-    if isinstance(item, Utilitarian) and (room := idle(given)) > tolerance:  # which a small weight hides in the objective
+    if unique:
+        near = _near_tasks(made, given, tolerance)
+    elif isinstance(item, Utilitarian) and (room := idle(given)) > tolerance:  # which a small weight hides in the objective
         raise Refuted(f"a user could have {room:.1e} of its tasks more on what is free")
     return near if given.x_exact is None else made
 

@@ -422,3 +422,12 @@ def test_numbers_of_one_sentence_are_told_apart(name, x, exact, told):
 def test_tasks_that_are_not_certified_are_told_apart_from_the_right_ones():
     why = certify(Allocation(ONE.replace(min_tasks=None), [7.999999, 2]), "drfh", tolerance=1e-9).reason
     assert why.startswith("user 'u1' runs 7.999999 tasks, but 8 in the exact answer")
+
+
+@pytest.mark.parametrize(("free", "holds"), [(1e-12, True), (1e-10, True), (1e-8, False), (0.5, False)])
+def test_rounding_is_not_all_the_tasks_of_who_has_none(free, holds):
+    """With 2e-12 free answers of SCS had a residual of 1, for u2 could run as little and runs nothing."""
+    pool = Instance([[1], [1]], [[1]], weights=[1, 1e-9])
+    near = Allocation(pool, [1 - free, 0])
+    assert check(near, "utilitarian").holds is holds
+    assert bool(certify(near, "utilitarian")) is (free < 1e-6)  # by tasks, for no others are optimal
