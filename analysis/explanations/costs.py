@@ -106,7 +106,7 @@ class Costs:
             tasks, own = sum(self.x[a] for a in here), min(cost[a] for a in here)
             server = self.instance.servers[i]
             what = joined([f"{p.resource} (full, price {said(p.price)})" for p in held]) or "nothing that has a price"
-            dear = own > least if self.exact else float(own) > (1.0 + SAME) * float(least)
+            dear = (own > least if self.exact else float(own) > (1.0 + SAME) * float(least)) and said(own) != said(least)
             more = f"; a task costs {said(own)} here, {said(least)} where it is cheapest" if dear and not tasks else ""
             own_facts: dict[str, Any] = {"user": self.instance.users[n], "server": server, "tasks": tasks, "cost": own}
             own_facts |= {"cheapest": least, "held_by": [p.facts for p in held], **facts}

@@ -127,7 +127,7 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
             text = f"{runs}: it does not bound {_value(subject)}, and {subject.item.id} promises nobody more than that."
             return [Sentence(text, "user", known.source, facts)]
         text = f"{runs} and has {_value(subject)}: wherever it may run, its tasks need something that is full."
-    elif float(least) > float(worth) * (1.0 + SAME) + NOISE:
+    elif float(least) > float(worth) * (1.0 + SAME) + NOISE and said(least) != said(worth):
         text = f"{runs}: a task of it is worth {said(worth)}, but costs {said(least)} where it is cheapest."
     else:
         text = f"{runs}: a task of it is worth {said(worth)} and costs as much where it is cheapest."

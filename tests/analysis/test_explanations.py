@@ -1049,6 +1049,15 @@ def test_who_misses_a_part_of_its_limit_that_is_left_open_runs_all_its_tasks(ite
         assert of["u1"]["cheapest"] * of["u1"]["tasks"] == pytest.approx(1, rel=1e-3)
 
 
+def test_costs_that_are_said_alike_are_not_set_against_each_other(monkeypatch):
+    """Prices that are some 1e-6 apart: a task was worth 1, but cost 1, and another cost 1 here, 1 where it is cheapest."""
+    monkeypatch.setattr(rounds, "EXACT", 0)
+    apart = Instance([[1]] * 4, [[1]] * 3, eligible=[[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]])
+    prices = [[1 + 4e-6], [1 + 2e-6], [1 - 6e-6]]
+    told = fa.explain(Allocation(apart, [1, 1, 1, 0, 0], mechanism="utilitarian", prices=prices)).sentences
+    assert not [s.text for s in told if "but costs" in s.text or "1 here" in s.text]
+
+
 @pytest.mark.parametrize("unit", [1, 10**9])
 def test_of_several_answers_the_one_that_was_given_is_explained(unit):
     """It had been said that u1 runs 10 tasks and u2 none, as in the exact optimum of the same value; another has 1e9 tasks."""
