@@ -22,13 +22,25 @@ from numpy.typing import NDArray
 from fairalloc.analysis.certificates.dual_solutions import ProgramCertificate
 from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, at_limit, costs_in_floats, scaled
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, by_weight, joined, said, tasks_of
-from fairalloc.analysis.explanations.rounds import REFUSED, all_its_tasks, certificate_of, certified, costs_of, proved_by, refused
+from fairalloc.analysis.explanations.rounds import (
+    PROVED,
+    REFUSED,
+    all_its_tasks,
+    certificate_of,
+    certified,
+    costs_of,
+    proved_by,
+    refused,
+)
 from fairalloc.formulations.alpha_family import LargestSum
 from fairalloc.formulations.common.duality_gap import first_order_gain, reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
 from fairalloc.models.numbers import Floats
+from fairalloc.solvers.judge import user_error
+from fairalloc.solvers.method import Limits
+from fairalloc.solvers.options import allowed_user_error
 
 ENOUGH, SMALL = 1e-9, 5_000
 """Above this gain, a linear program looks for better prices than the allocation's on instances of up to so many arcs."""
@@ -161,16 +173,31 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
         raise refused(subject, f"no known prices prove it: they leave a gain of {residual:.2g} open")
     costs = costs_in_floats(subject.domain, subject.allocation.x, residual)
     priced = costs.priced(prices)
-    limited = at_limit(subject.instance, subject.allocation.tasks, residual)
+    tasks, near = subject.allocation.tasks, allowed_user_error(max(residual, PROVED))
+    spends_less = cheapest(subject.instance, np.array(prices)) < (1.0 - near) * marginal
+    limited = at_limit(subject.instance, tasks, residual) | at_limit(subject.instance, tasks, near) & spends_less
     if not limited.all() and not priced:
         raise refused(subject, f"user {subject.instance.users[limited.argmin()]!r} could run more: nothing with a price is full")
+    open_ = _of_each_user(subject, prices, near)
     text = "Nothing is sold out: limits alone hold users back, and everything is free."
     if priced:
         text = f"Sold out, with the prices of the whole capacity: {joined(map(str, priced))}. Everything else is free."
     sentences = [Sentence(text, "prices", "prices", {"prices": [p.facts for p in priced]})]
     for n in subject.users:
-        sentences += _of_buyer(subject, prices, float((marginal * subject.allocation.tasks)[n]), costs, n, bool(limited[n]))
-    return proved_by("prices", residual), sentences
+        sentences += _of_buyer(subject, prices, float((marginal * tasks)[n]), costs, n, bool(limited[n]))
+    return proved_by("prices", residual) + open_, sentences
+
+
+def _of_each_user(subject: Subject, prices: Sequence[float], allowed: float) -> str:
+    """What is not known of the users' tasks; NotApplicable where some are wrong, which the sum of all users' worth hides."""
+    limits = Limits(deadline=subject.deadline)
+    priced = subject.allocation.noted(prices=np.reshape(prices, subject.instance.capacities.shape))
+    found = user_error(subject.item, priced, allowed, limits)
+    if found.error is None or found.error <= allowed:
+        return ""
+    if found.sentence:
+        raise refused(subject, found.sentence)
+    return " How far each user's tasks are from the right ones is not known."
 
 
 def _best_prices(subject: Subject, marginal: Floats) -> tuple[list[float], float]:
@@ -184,7 +211,7 @@ def _best_prices(subject: Subject, marginal: Floats) -> tuple[list[float], float
     if not known:
         raise refused(subject, "it has no prices that prove it; solve again by a method that gives prices")
     best = int(np.argmin(gains))
-    p, free = known[best].ravel(), ~at_limit(instance, allocation.tasks, gains[best])
+    p, free = known[best].ravel(), ~at_limit(instance, allocation.tasks, allowed_user_error(max(gains[best], PROVED)))
     return (p * scaled(instance, p, allocation.tasks, marginal, free)).tolist(), gains[best]
 
 

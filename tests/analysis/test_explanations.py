@@ -16,7 +16,7 @@ from strategies import instances
 from tolerances import RESIDUAL, SHARES
 
 import fairalloc as fa
-from fairalloc.analysis.explanations import duals, rounds
+from fairalloc.analysis.explanations import duals, programs, rounds
 from fairalloc.analysis.explanations.costs import Costs, cleaned
 from fairalloc.analysis.explanations.explanation import Explanation, said
 from fairalloc.analysis.explanations.peers import compared_with_peer
@@ -26,6 +26,7 @@ from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES
 from fairalloc.models.examples.schedulers import SCHEDULER_EXAMPLES
 from fairalloc.solvers import solve
+from fairalloc.solvers.judge import UserError
 
 STEP = Fraction(1, 10**8)
 """The relative step of a re-solve in rationals."""
@@ -1084,3 +1085,28 @@ def test_an_edit_with_many_answers_explains_each_of_them(name):
     fewer = replace(found, x=0.9 * found.x)
     with pytest.raises(NotApplicable, match="its model, solved again, has another answer"):
         fa.explain(fewer)
+
+
+def test_a_light_user_near_its_limit_sets_no_price():
+    """It misses 5e-5 of its limit, of which the sum leaves 5e-8 open: it had spent its budget at prices 500 times as high."""
+    light = Instance([[1, 0], [0, 1]], [[3, 600]], max_tasks=[None, 1], weights=[1, 1e-3])
+    told = fa.explain(Allocation(light, [3, 1 - 5e-5], mechanism="nb")).sentences
+    of = {one.facts["user"]: one.facts for one in told if one.kind == "user"}
+    assert of["u2"]["limited"]
+    assert of["u1"]["cheapest"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("item", "parameters", "weights"), [("alpha-fair", {"alpha": 8}, [1, 1]), ("nb", {}, [1, 1e-6])])
+def test_who_hardly_counts_in_the_sum_is_not_explained_with_wrong_tasks(item, parameters, weights):
+    """u2 could run 0.5 tasks more of its own resource: prices proved the allocation up to 5e-8."""
+    apart = Instance([[1, 0], [0, 1]], [[1, 10]], weights=weights)
+    right, wrong = (Allocation(apart, [1, tasks], mechanism=item, parameters=parameters) for tasks in (10, 9.5))
+    assert fa.explain(right).proof == "Proved by prices, up to a residual of 0.0e+00."
+    with pytest.raises(NotApplicable, match=r"user 'u2' runs 9\.5 tasks, but 10 are right"):
+        fa.explain(wrong)
+
+
+def test_what_is_not_known_of_the_tasks_of_each_user_is_said(monkeypatch):
+    monkeypatch.setattr(programs, "user_error", lambda *_: UserError(np.inf))
+    proof = fa.explain(solve(Instance([[1], [2]], [[10]]), "nb")).proof
+    assert proof.endswith(" How far each user's tasks are from the right ones is not known.")
