@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from fairalloc import __version__
-from fairalloc.cli.output import ReaderGone, complain, emit, prepare_streams
+from fairalloc.cli.output import ReaderGone, answers_alone, complain, emit, prepare_streams
 from fairalloc.models.errors import FairallocError, fault, not_installed, shown
 from fairalloc.models.tables import Grid
 from fairalloc.sigint import INTERRUPTED, raise_again
@@ -74,7 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     """The exit code, 0 where the command says none; code of the caller's that ends the program is an error of its own."""
     try:
-        return int(options.run(options) or 0)
+        with answers_alone():
+            return int(options.run(options) or 0)
     except SystemExit as stop:
         raise FairallocError(f"code from a file ended the program: SystemExit({shown(stop.code)})") from stop
 

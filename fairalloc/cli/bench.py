@@ -5,7 +5,6 @@ import glob
 import io
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from rich.console import Console
 from fairalloc import benchmarks
 from fairalloc.benchmarks.page import LOOK_FIRST
 from fairalloc.cli import arguments
-from fairalloc.cli.output import complain, emit, written
+from fairalloc.cli.output import answers, complain, emit, written
 from fairalloc.models.errors import InstanceError, require, shown
 from fairalloc.models.examples import traces
 from fairalloc.models.files.jsonio import INSTANCE_SCHEMA, INSTANCE_SCHEMAS, read_json
@@ -185,5 +184,5 @@ def _newest() -> Path:
 
 def _show(summary: Any) -> None:
     out = io.StringIO()
-    benchmarks.print_summary(summary, Console(file=out, width=width(), highlight=False, force_terminal=sys.stdout.isatty()))
+    benchmarks.print_summary(summary, Console(file=out, width=width(), highlight=False, force_terminal=answers().isatty()))
     emit(out.getvalue())

@@ -3,7 +3,11 @@
 import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from pathlib import Path
+from typing import TextIO
 
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.files.writing import abandon, say, write_file
@@ -32,16 +36,36 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+_ANSWERS = ContextVar[TextIO | None]("answers", default=None)
+
+
+@contextmanager
+def answers_alone() -> Iterator[None]:
+    """Standard output is for answers: what code of the caller's prints goes to standard error."""
+    token = _ANSWERS.set(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _ANSWERS.reset(token)
+
+
+def answers() -> TextIO:
+    """Where answers are written."""
+    return _ANSWERS.get() or sys.stdout
+
+
 def emit(text: str) -> None:
     """Write a piece of the answer, now."""
+    stream = answers()
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stream.write(text)
+        stream.flush()
     except BrokenPipeError:
-        abandon(sys.stdout)
+        abandon(stream)
         raise ReaderGone from None
     except OSError as error:
-        abandon(sys.stdout)
+        abandon(stream)
         raise FairallocError(f"standard output cannot be written: {error.strerror or error}") from None
 
 

@@ -123,6 +123,19 @@ def test_solve_and_check_take_them(own, capsys):
     assert "there is no mechanism 'capped'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("limit", [[], ["--time-limit", "60"]])
+def test_what_they_print_is_no_part_of_the_answer(tmp_path, capfd, limit):
+    """Standard output is a document that the next command reads, also where the method runs in a child."""
+    file = tmp_path / "loud.py"
+    file.write_text(
+        "print('loaded')\n\ndef loud(instance, mechanism, limits):\n    print('asked')\n    return instance.arcs.gamma\n"
+    )
+    main(["solve", "wang-fig2", "--method", f"{file}:loud", "--format", "json", *limit])
+    told = capfd.readouterr()
+    assert json.loads(told.out)["method"] == "loud"
+    assert told.err.startswith("loaded\nasked\n")
+
+
 def bench(own, *arguments):
     return main(["bench", "run", *arguments, "--records", str(own.parent / "r.sqlite"), "--repeats", "1"])
 
