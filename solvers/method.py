@@ -7,14 +7,13 @@
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from io import StringIO
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -34,7 +33,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_nested_rounds, solve_rounds, solve_whole_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.listeners import tell
-from fairalloc.solvers.running.solver_log import captured
+from fairalloc.solvers.running.solver_log import printed
 
 UNFOUNDED = "its solver says that there is no feasible point, but this mechanism has one on every instance"
 """Said of mechanisms with a residual of their own and of whole tasks: an edit may be infeasible."""
@@ -223,17 +222,13 @@ class Session:
 
     @contextmanager
     def logged(self) -> Iterator[None]:
-        """Keep what is printed inside for the log, where one is wanted; C prints another way than Python does in notebooks."""
-        if not self.limits.log:
-            yield
-            return
+        """Keep what is printed inside for the log, where one is wanted."""
         lines: list[str] = []
-        said = StringIO()
         try:
-            with captured() as lines, redirect_stdout(said), redirect_stderr(said):
+            with printed(self.limits.log) as lines:
                 yield
         finally:
-            self.log.extend([*said.getvalue().splitlines(), *lines])
+            self.log.extend(lines)
 
     def solve(self, round: Any) -> tuple[Floats, Floats | None]:  # noqa: A002
         """Solve the model (as the given Round or stage); returns x (A,) and the prices (K, R) or None. May raise Stopped."""

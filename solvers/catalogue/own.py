@@ -91,8 +91,10 @@ class OwnFunction(Method):
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """Call the function, and read what it returns; what it raises is read by whoever asked (running/dispatch.py)."""
-        x, prices = _tasks(self.id, instance, self.function(instance, mechanism, limits))
-        return Answer(x, prices, "optimal", Times())
+        given = self.function(instance, mechanism, limits)
+        x, prices = _tasks(self.id, instance, given)
+        told: dict[str, Any] = {"trace": given.trace, "log": given.log} if isinstance(given, Allocation) else {}
+        return Answer(x, prices, "optimal", Times(), **told)
 
 
 class Unusable(Exception):  # noqa: N818 (a signal, not an error)

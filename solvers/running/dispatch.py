@@ -37,6 +37,7 @@ from fairalloc.solvers.method import SCALED, Answer, Limits, Method
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.listeners import tell
+from fairalloc.solvers.running.solver_log import printed
 from fairalloc.solvers.running.threads import threads_used
 from fairalloc.solvers.running.warm_start import equal_partition, start_on
 
@@ -93,12 +94,13 @@ def _isolates_call(request: Request) -> bool:
 def _isolates_method(request: Request, method: Method, last: bool) -> bool:
     """Whether a method runs in a child of its own; the last one of a call in a child is ended with it.
 
-    A solver whose log is wanted needs one, and one that users own: the streams that are redirected are the whole process's.
+    One whose log is wanted needs one, and a solver that users own: the streams that are redirected are the whole process's.
     """
     if not (request.isolate and time_limits.AVAILABLE) or (request.inside and last):
         return False
     large, native, watched = is_large(request.instance), bool(method.packages), time_limits.watched()
-    if native and (request.limits.log or method.kind == "other") and not watched:
+    logged = request.limits.log and (native or not is_ours(method))
+    if (logged or (native and method.kind == "other")) and not watched:
         return True
     if request.limits.limited:
         return large or ((native or not is_ours(method) or _is_far_apart(request.instance)) and not watched)
@@ -394,8 +396,10 @@ def _run(mechanism: Mechanism, method: Method, instance: Instance, limits: Limit
     """What the method answers, with the clocks around it; what it raises ends it alone."""
     ours = is_ours(method) and not isinstance(method, OwnFunction)
     start, cpu = limits.clock(), processor_seconds()
+    lines: list[str] = []
     try:
-        answer = method.run(mechanism, instance, limits)
+        with printed(limits.log and not ours) as lines:
+            answer = method.run(mechanism, instance, limits)
     except (Exception, SystemExit) as error:
         if ours and isinstance(error, FairallocError):
             raise
@@ -404,7 +408,9 @@ def _run(mechanism: Mechanism, method: Method, instance: Instance, limits: Limit
     wall, cpu = limits.clock() - start, processor_seconds() - cpu
     if ours:
         return answer, replace(answer.times, wall=wall, cpu=cpu)
-    return _checked(answer, method, instance), Times(solve=wall, wall=wall, cpu=cpu)  # phases reported elsewhere are not believed
+    answer = _checked(answer, method, instance)
+    times = Times(solve=wall, wall=wall, cpu=cpu)  # phases reported elsewhere are not believed
+    return replace(answer, log=answer.log or tuple(lines)), times
 
 
 def _no_answer(instance: Instance, termination: str, message: str) -> Answer:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,6 +53,21 @@ def captured() -> Iterator[list[str]]:
                 os.close(copy)
             file.seek(0)
             lines.extend(file.read().decode(errors="replace").splitlines())
+
+
+@contextmanager
+def printed(wanted: bool) -> Iterator[list[str]]:
+    """The lines that are printed inside, on exit, where they are wanted; C prints another way than Python does in notebooks."""
+    lines: list[str] = []
+    if not wanted:
+        yield lines
+        return
+    said, raw = io.StringIO(), list[str]()
+    try:
+        with captured() as raw, redirect_stdout(said), redirect_stderr(said):
+            yield lines
+    finally:
+        lines.extend([*said.getvalue().splitlines(), *raw])
 
 
 @contextmanager

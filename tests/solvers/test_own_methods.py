@@ -1,5 +1,6 @@
 """Methods of one's own: functions, objects and classes, what they may return, and what becomes of those that fail."""
 
+import os
 import re
 from fractions import Fraction
 from functools import partial
@@ -74,6 +75,32 @@ def test_a_function_returns_tasks_in_several_ways(returned):
     assert allocation.claims_success
     assert allocation.residual <= RESIDUAL
     assert allocation.times.solve > 0 == allocation.times.build
+
+
+@pytest.mark.parametrize("limit", [None, 60])
+def test_what_a_function_prints_is_its_log(limit, capfd):
+    """It had been said that it prints nothing."""
+
+    def loud(instance, mechanism, limits):
+        print("in Python")
+        os.write(1, b"in C\n")
+        return [10, 0, 0, 10]
+
+    answer = fa.solve(WANG, "drfh", loud, log=True, time_limit=limit)
+    assert (answer.log, answer.message, capfd.readouterr().out) == (("in Python", "in C"), "", "")
+
+    def fails(instance, mechanism, limits):
+        print("before")
+        return 1 / 0
+
+    answer = fa.solve(WANG, "drfh", fails, log=True, time_limit=limit)
+    assert (answer.log, answer.message) == (("before",), "fails raised ZeroDivisionError: division by zero")
+
+
+def test_an_allocation_that_is_returned_keeps_its_trace_and_its_log():
+    answer = fa.solve(WANG, "nb", lambda instance, mechanism, limits: fa.solve(instance, mechanism, "pdhg", trace=True, log=True))
+    assert answer.trace[0]["iteration"] == 0
+    assert "iteration=0" in answer.log[0]
 
 
 def test_its_name_and_its_clock_are_recorded(monkeypatch):
