@@ -7,7 +7,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -220,15 +220,9 @@ class Session:
                 raise
             raise NotApplicable(f"{solver} refuses the options {shown(dict(given))}: {told[-1]}") from None
 
-    @contextmanager
-    def logged(self) -> Iterator[None]:
+    def logged(self) -> AbstractContextManager[None]:
         """Keep what is printed inside for the log, where one is wanted."""
-        lines: list[str] = []
-        try:
-            with printed(self.limits.log) as lines:
-                yield
-        finally:
-            self.log.extend(lines)
+        return printed(self.limits.log, self.log)
 
     def solve(self, round: Any) -> tuple[Floats, Floats | None]:  # noqa: A002
         """Solve the model (as the given Round or stage); returns x (A,) and the prices (K, R) or None. May raise Stopped."""

@@ -398,7 +398,7 @@ def _run(mechanism: Mechanism, method: Method, instance: Instance, limits: Limit
     start, cpu = limits.clock(), processor_seconds()
     lines: list[str] = []
     try:
-        with printed(limits.log and not ours) as lines:
+        with printed(limits.log and not ours, lines):
             answer = method.run(mechanism, instance, limits)
     except (Exception, SystemExit) as error:
         if ours and isinstance(error, FairallocError):

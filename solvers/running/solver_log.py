@@ -56,16 +56,15 @@ def captured() -> Iterator[list[str]]:
 
 
 @contextmanager
-def printed(wanted: bool) -> Iterator[list[str]]:
-    """The lines that are printed inside, on exit, where they are wanted; C prints another way than Python does in notebooks."""
-    lines: list[str] = []
+def printed(wanted: bool, lines: list[str]) -> Iterator[None]:
+    """Add what is printed inside to the lines where it is wanted; C prints another way than Python does in notebooks."""
     if not wanted:
-        yield lines
+        yield
         return
     said, raw = io.StringIO(), list[str]()
     try:
         with captured() as raw, redirect_stdout(said), redirect_stderr(said):
-            yield lines
+            yield
     finally:
         lines.extend([*said.getvalue().splitlines(), *raw])
 
