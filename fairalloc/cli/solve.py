@@ -311,12 +311,10 @@ FORMATS: dict[str, Callable[[Iterable[Any], Sequence[Callable[[], str]]], Iterat
 
 def _check_figure(file: str) -> None:
     from fairalloc.analysis.plots.panels import ENDINGS
-    from fairalloc.analysis.plots.style import pyplot
 
     if Path(file).suffix.lower() not in ENDINGS:
         raise InstanceError(f"--plot is {file!r}, but the name of a figure ends in {', '.join(ENDINGS)}")
     check_writable(file)
-    pyplot()
 
 
 def write_figure(allocations: Sequence[Allocation], file: str) -> None:

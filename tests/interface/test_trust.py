@@ -300,7 +300,6 @@ REASONS = {
     "benchmarks/worker.py": "an instance that a child of the same run made, where no method ran",
     "cli/__init__.py": "modules of this package, by a table of its commands",
     "cli/arguments.py": "argcomplete, by its name",
-    "cli/theorems.py": "a module of this package, by its name",
     "benchmarks/suites/suite.py": "its own folder, and the module that a typed word of `bench run` names",
     "models/allocation.py": "the rule of an allocation that comes through a pipe of the same run, itself a pickle",
     "models/on_demand.py": "modules of this package, by a table",
