@@ -111,7 +111,7 @@ def with_floors(mechanism: Mechanism, instance: Instance) -> Mechanism:
 
 def _edited_with_floors(mechanism: Edited, instance: Instance) -> Mechanism:
     """The edit of the model with floors, in the layers that have one; NotApplicable where the mechanism that is edited cannot."""
-    with_floors(mechanism.base, instance)
+    with_floors(mechanism.base, instance).domain(instance)
     kind, (base, id, cvxpy, pyomo), own = mechanism.__reduce__()  # noqa: A001
     result: Edited = kind(base, id, (in_cvxpy, *cvxpy) if cvxpy else (), (in_pyomo, *pyomo) if pyomo else ())
     vars(result).update(own, keeps_floors=True)

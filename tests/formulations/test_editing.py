@@ -1,5 +1,6 @@
 """A researcher edits a formulation: add a constraint, change the objective, look at a dual, solve, judge."""
 
+import re
 from dataclasses import replace
 
 import cvxpy as cp
@@ -432,3 +433,13 @@ def test_an_edit_of_a_mechanism_without_floors_refuses_them():
     instance = example("khamse-fig1").instance.replace(min_tasks=[1, 0, 0, 0])
     with pytest.raises(NotApplicable, match="mechanism 'ps-dsf' knows no min_tasks, but user 'u1' has 1"):
         solve(instance, mechanism("ps-dsf").edited("mine", **up_to(3, 3)))
+
+
+@pytest.mark.parametrize("name", ["nb", "fds", "alpha-fair"])
+def test_an_edit_refuses_floors_that_leave_a_user_nothing_as_its_mechanism_does(name):
+    """The answer was "inaccurate", with a residual of 1e7."""
+    instance = Instance([[1], [4], [1]], [[1]], min_tasks=[0.8, 0.05, 0])
+    with pytest.raises(NotApplicable) as refused:
+        solve(instance, name)
+    with pytest.raises(NotApplicable, match=re.escape(str(refused.value))):
+        solve(instance, mechanism(name).edited("mine", **up_to(0, 3)))
