@@ -56,8 +56,8 @@ PARTS = np.array([1.0, 0.75, 0.5, 0.25, 0.0])
 CENTRING, OUTLIER = 0.3, 10.0
 """The most mu is of what it was, as correctors lengthen short steps, and the factor of mu within which they put products."""
 
-CORRECTIONS, COSTLY = 6, 500
-"""The most correctors of step 5; and one for so many users and rows, where a factorisation costs many times as much."""
+CORRECTIONS, COSTLY = 6, 2000
+"""The most correctors of step 5; and one for so many multiplications of a dense factorisation for each arc."""
 
 LONG, REACH, BEYOND, GAIN = 0.9, 1.5, 0.2, 0.02
 """Shorter steps get correctors, which look so many times as far and BEYOND; how much longer one makes both steps together."""
@@ -268,7 +268,8 @@ class ArrowProgram(ArrowEquations, ABC):
         count, tried = np.count_nonzero(self.central), now.after(affine, *lengths(self.pairs, now, affine))
         mu, reached = self.mu(now), self.mu(tried)
         wanted = max(mu * min((reached / mu) ** 3, CENTRING), self.floor(now) / count)
-        most = min(CORRECTIONS, self.instance.N // COSTLY, len(self.right) // COSTLY)
+        users, rows = self.instance.N, len(self.right)
+        most = min(CORRECTIONS, users * rows * min(users, rows) // (COSTLY * len(self.loads)))
 
         def corrected(step: PrimalDual, over: Floats) -> PrimalDual:
             return combined(self.pairs, now, step, system.step(now, NOTHING, over, rough=most > 0))
