@@ -105,6 +105,7 @@ def certify(
     return _in_time(item, allocation.instance, allocation, tolerance, time_limit)
 
 
+@checked
 def certified_answer(
     instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: Seconds | None = None
 ) -> Certificate | NotCertified:

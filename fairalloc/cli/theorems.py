@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
@@ -449,13 +448,19 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
 def _add_conflict(actions: Any) -> None:
     command = actions.add_parser("conflict", help="which mechanisms have several axioms, and where no allocation can")
     text = "properties of allocations or of mechanisms, such as envy-freeness, pareto or strategyproofness"
-    known = lambda: import_module("fairalloc.theorems.conflict").NAMES  # noqa: E731 (only for the shell that completes a word)
-    completed(command.add_argument("axioms", nargs="+", metavar="AXIOM", help=text), known)
+    completed(command.add_argument("axioms", nargs="+", metavar="AXIOM", help=text), _axiom_names)
     text = "the most users x servers x resources of an instance; default: 2x2x2"
     command.add_argument("--size", default="2x2x2", metavar="NxKxR", help=text)
     command.add_argument("--format", default="table", choices=["table", "json"])
     add_search(command, "the whole call; default: 60s")
     command.set_defaults(run=_conflict)
+
+
+def _axiom_names() -> tuple[str, ...]:
+    """What the shell completes an axiom to; nothing else here needs the module, which imports z3."""
+    from fairalloc.theorems.conflict import NAMES
+
+    return NAMES
 
 
 def _conflict(options: argparse.Namespace) -> None:

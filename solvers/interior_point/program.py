@@ -269,7 +269,7 @@ class ArrowProgram(ArrowEquations, ABC):
         mu, reached = self.mu(now), self.mu(tried)
         wanted = max(mu * min((reached / mu) ** 3, CENTRING), self.floor(now) / count)
         users, rows = self.instance.N, len(self.right)
-        most = min(CORRECTIONS, users * rows * min(users, rows) // (COSTLY * len(self.loads)))
+        most = min(CORRECTIONS, users * rows * min(users, rows) // (COSTLY * len(self.loads))) if self.whole is None else 0
 
         def corrected(step: PrimalDual, over: Floats) -> PrimalDual:
             return combined(self.pairs, now, step, system.step(now, NOTHING, over, rough=most > 0))

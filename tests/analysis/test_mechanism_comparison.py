@@ -101,7 +101,10 @@ def test_properties_that_are_not_defined_there_are_said_and_wrong_names_are_refu
     made = fa.compare(KHAMSE, ["drf", "drfh"], properties=["drf"])
     rows = {row[0]: row[1:] for row in made.grid().rows}
     assert rows["drf"] == ["yes", "?"]
-    assert "'drf' is about all servers as one pool, but the instance has 2" in made.verdicts["drf"]["drfh"].sentence
+    assert (
+        "the allocation has 2 servers, 3 resources and 6 arcs, but those of 'drf' have 1, 3 and 4"
+        in made.verdicts["drf"]["drfh"].sentence
+    )
     for mechanisms in (["drfh"], ["drfh", "lmmf"]):  # drfh has no answer here
         with pytest.raises(UnknownName, match="there is no property 'parteo'"):
             fa.compare(ROUNDS, mechanisms, properties=["parteo"])

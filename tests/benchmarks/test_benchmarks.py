@@ -674,7 +674,7 @@ def test_the_judge_and_the_clock_are_part_of_the_identity(monkeypatch) -> None:
 
 def test_options_and_code_of_ones_own_are_part_of_the_identity() -> None:
     item, method = mechanism("alpha-pf-vds"), METHODS["continuation"]
-    option = next(field.name for field in fields(method.options) if field.type in ("int", int))
+    option = next(field.name for field in fields(method.options) if isinstance(getattr(method.options, field.name), int))
     changed = method.configure({option: getattr(method.options, option) + 1})
     assert fingerprint.code_of(method, item) != fingerprint.code_of(changed, item)
     assert fingerprint.code_of(method, item) != fingerprint.code_of(method, item.configure(alpha=2))

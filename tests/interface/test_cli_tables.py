@@ -108,7 +108,7 @@ def test_a_table_is_not_alone_and_not_beside_an_instance(tables, capsys):
         ("bench run first --case zz", "--case: there is no case 'zz'"),
         ("theorems conflict pareto --size 9", "--size is '9', but"),
         ("matrix --property nope", "--property: there is no property 'nope'"),
-        ("certify wang-fig2 --time-limit nan", "--time-limit is nan seconds, but"),
+        ("certify wang-fig2 --time-limit nan", "--time-limit is nan, but"),
     ],
 )
 def test_an_error_names_the_option(words, sentence, capsys, tmp_path, monkeypatch):

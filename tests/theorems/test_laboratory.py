@@ -829,7 +829,7 @@ def test_an_interrupt_is_one_sentence(monkeypatch, capsys, tmp_path):
     [
         (["theorems", "verify", "--id", "Q.1"], "there is no statement 'Q.1'"),
         (["theorems", "verify", "--time-limit", "soon"], "it is 'soon', but it must be a time such as 90s"),
-        (["theorems", "verify", "--time-limit", "0s"], "--time-limit is 0.0 seconds, but it must be positive"),
+        (["theorems", "verify", "--time-limit", "0s"], "--time-limit is 0.0, but it must be a positive number"),
         (["theorems", "verify", "--trials", "0"], "trials is 0, but it must be a positive whole number"),
         (["theorems", "verify", "--seed", "-1"], "seed is -1, but it must be a whole number, 0 or more"),
         (["theorems", "verify", "--jobs", "0"], "jobs is 0, but it must be a whole number from 1 to 1024"),
