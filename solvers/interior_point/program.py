@@ -201,7 +201,7 @@ class ArrowProgram(ArrowEquations, ABC):
         if found is not None:
             return found
         system, affine = self._predicted(now, lack, error)  # 2, 3
-        step = self._corrected(system, now, affine)  # 4
+        step = self._corrected(system, now, affine)  # 4, 5
         back = CAREFUL if error > FAR else BACK
         found = self._with_error(now.after(step, *lengths(self.pairs, now, step, back)))  # 6
         if error <= FAR or found[2] <= WORSE * error:
