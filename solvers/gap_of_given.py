@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.conic import Bound
-from fairalloc.formulations.common.convexity import doubt, unsolvable, with_values
+from fairalloc.formulations.common.convexity import doubt, read_off, unsolvable, with_values
 from fairalloc.formulations.common.kkt_residual import (
     active,
     gap_of_cvxpy,
@@ -41,6 +41,7 @@ from fairalloc.formulations.whole_rounds import WholeRounds
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import callers
 from fairalloc.models.instance import Instance
+from fairalloc.models.instance_data import Arcs
 from fairalloc.models.numbers import Floats, told_apart, worst
 from fairalloc.solvers.backends.cvxpy import solved
 from fairalloc.solvers.backends.pyomo import highs, ipopt
@@ -90,40 +91,34 @@ def distance(
             return _in_cvxpy(item, allocation, limits or Limits(), most)
         return _in_pyomo(item, allocation, limits or Limits())
     except (_Unanswered, Stopped) as reason:
-        return None, str(reason) or "not decided: the time was not enough"
+        return getattr(reason, "far", None), str(reason) or "not decided: the time was not enough"
 
 
 class _Unanswered(Exception):  # noqa: N818 (a signal, not an error)
-    """Why there is no answer to compare with."""
+    """Why nothing is compared; `far` is inf where the model does not allow the tasks."""
+
+    def __init__(self, words: str, far: float | None = None) -> None:
+        super().__init__(words)
+        self.far = far
 
 
 def _in_cvxpy(item: Mechanism, allocation: Allocation, limits: Limits, most: tuple[float, float]) -> tuple[float | None, str]:
     domain = item.domain(allocation.instance)
     problem = _solvable(item, item.write_cvxpy(domain), domain)
-    if item.takes_rounds and isinstance(item, Edited) and isinstance(item.base, Leximin):
-        parts = _content_of_cvxpy(item, problem), _impossible(item, problem, allocation)
-        return _by_shares(item, *parts, allocation, limits, lambda one: domain.arcs.totals(one.x))
-    if isinstance(item, WholeRounds):  # of mmf and drfh-lp the least share is unique
-        rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
-        parts = _content_of_cvxpy(item, problem), _impossible(item, problem, allocation)
-        return _by_shares(item, *parts, allocation, limits, lambda one: np.sort(rate * domain.arcs.totals(one.x))[:asked])
+    if shares := _unique_shares(item, domain):
+        _put(item, problem, allocation)
+        return _by_shares(item, _content_of_cvxpy(item, problem), allocation, limits, shares)
     unsure = doubt(problem)
     own = None if unsure else _by_own_prices(problem, allocation)
     if own is not None and own <= ACCURACY["mid"]:
         return own, "the optimality conditions of its model at the allocation's own prices"
-    if unsure and {v.name() for v in problem.variables()} != {"x"}:
-        return None, _undecided(item, unsure)
-    if words := _impossible(item, problem, allocation):
-        return np.inf, words
-    if unsure:
-        return None, _undecided(item, unsure)
+    _put(item, problem, allocation, unsure)
     problem = with_values(problem)
     values = {v: v.value for v in problem.variables()}  # an edited model is one object, in which solving leaves its own
     answer = _answer(_content_of_cvxpy(item, problem), item, allocation.instance, limits)
     if item.values(answer):  # which need not be the model's objective
         right: Any = item.write_cvxpy(domain)
-        if words := _impossible(item, right, answer):
-            return None, words
+        _put(item, right, answer, far=None)
         best = right.objective.value
     else:
         best = answer.values["objective"]
@@ -147,47 +142,62 @@ def _by_tasks(allocation: Allocation, answer: Allocation, error: float, most: fl
     return None if far[n] + error <= most else (None, "not decided: the right tasks of each user are not known well enough")
 
 
+def _unique_shares(item: Mechanism, domain: Instance) -> Callable[[Allocation], Floats] | None:
+    """Gives the shares of an edited rule, or of whole tasks in rising order, which are unique; None for other mechanisms."""
+    if isinstance(item, WholeRounds):  # of mmf and drfh-lp the least share is unique
+        rate, asked = item.rate(domain), domain.N if item.base.several_rounds else 1
+        return lambda one: np.sort(rate * domain.arcs.totals(one.x))[:asked]
+    return (lambda one: domain.arcs.totals(one.x)) if item.takes_rounds and isinstance(item, Edited) else None
+
+
 def _by_shares(
-    item: Mechanism, content: bytes, words: str, allocation: Allocation, limits: Limits, shares: Callable[[Allocation], Floats]
+    item: Mechanism, content: bytes, allocation: Allocation, limits: Limits, shares: Callable[[Allocation], Floats]
 ) -> tuple[float | None, str]:
-    """Where shares (n,) are unique; `words` say why the first round, which has this content, does not allow the tasks, or ""."""
-    if words:
-        return np.inf, words
+    """Where shares (n,) are unique, and the first round, which has this content, allows the tasks."""
     own, right = shares(allocation), shares(_answer(content, item, allocation.instance, limits))
     size = np.maximum(np.abs(right), GIVEN * np.abs(right).max(initial=0.0))
     return float((np.abs(own - right) / (size + TINY)).max()), SHARES
 
 
-def _impossible(item: Mechanism, problem: Any, allocation: Allocation) -> str:
-    """Put the tasks into the problem, and the values of its other variables; why they are not possible, or "".
+def _put(item: Mechanism, model: Any, allocation: Allocation, unsure: str = "", far: float | None = np.inf) -> None:
+    """Put the tasks into a model, and the best values of its other variables.
 
-    The level g of a rule that keeps its rounds, or has floors alone, is the least share of the tasks.
+    The level g of a rule that keeps its rounds, or has floors alone, is the least share of the tasks. _Unanswered where the model
+    does not allow the tasks, at the distance `far`, or it is `unsure` whether it is convex.
     """
-    x = problem.var_dict["x"]
-    others = {v.name(): v for v in problem.variables() if v is not x}
-    x.save_value(allocation.x)
+    domain, cvxpy = item.domain(allocation.instance), hasattr(model, "is_dcp")
+    unsure = unsure and f"not judged: {item.id!r} has no residual, and {unsure}"
+    x = [model.var_dict["x"]] if cvxpy else variables_of(model, domain)
+    tasks, known = {id(v) for v in x}, model.variables() if cvxpy else active(model, "Var")
+    others = [v for v in known if id(v) not in tasks and (cvxpy or not v.fixed)]
+    if unsure and others:
+        raise _Unanswered(unsure)
     base = item.base if isinstance(item, Edited) and (item.takes_rounds or isinstance(item, WithFloors)) else None
-    if isinstance(base, Leximin) and set(others) == {"g"}:
-        level = base.values(replace(allocation, instance=item.domain(allocation.instance)))["g"]
-        others["g"].save_value(np.array(level))
-    elif others and (words := _solve_for_others(item, problem, allocation)):
-        return words
-    return "" if violation_of_cvxpy(problem) <= ACCURACY["mid"] else f"the model of {item.id!r} does not allow these tasks"
+    if isinstance(base, Leximin) and [v.name() if cvxpy else v.name for v in others] == ["g"]:
+        level, g = base.values(replace(allocation, instance=domain))["g"], others.pop()
+        g.save_value(np.array(level)) if cvxpy else g.set_value(level)
+    ended = (_ended_in_cvxpy if cvxpy else _ended_in_pyomo)(model, domain.arcs, x, allocation.x, bool(others))
+    if ended == "infeasible":
+        raise _Unanswered(f"the model of {item.id!r} does not allow these tasks", far)
+    if ended not in SOLVED:
+        raise _Unanswered(f"not judged: its solver cannot tell whether the model of {item.id!r} allows these tasks")
+    if unsure:
+        raise _Unanswered(unsure)
 
 
-def _solve_for_others(item: Mechanism, problem: Any, allocation: Allocation) -> str:
-    """The best values of the other variables with these tasks; why there are none, or ""."""
+def _ended_in_cvxpy(problem: Any, arcs: Arcs, x: list[Any], values: Floats, others: bool) -> str:
+    """How it ends to put values (A,) into x, with a search for `others`: "infeasible" where constraints are violated."""
     import cvxpy as cp
 
-    arcs = item.domain(allocation.instance).arcs
-    near = cp.abs(problem.var_dict["x"] - allocation.x) <= GIVEN * arcs.totals(np.abs(allocation.x))[arcs.user]
-    trial = cp.Problem(problem.objective, [*problem.constraints, near])
-    simplex = trial.is_lp() or has_integers(trial)  # which is right also where tasks differ by orders of magnitude
-    solver = "HIGHS" if simplex else "CLARABEL"
-    ended = solved(trial, solver=solver, **solver_options(solver, "high"))
-    if ended not in ("optimal", "inaccurate", "infeasible"):
-        raise _Unanswered(f"not judged: its solver cannot tell whether the model of {item.id!r} allows these tasks")
-    return f"the model of {item.id!r} does not allow these tasks" if ended == "infeasible" else ""
+    x[0].save_value(values)
+    if others:
+        near = cp.abs(x[0] - values) <= GIVEN * arcs.totals(np.abs(values))[arcs.user]
+        trial = cp.Problem(problem.objective, [*problem.constraints, near])
+        simplex = trial.is_lp() or has_integers(trial)  # which is right also where tasks differ by orders of magnitude
+        solver = "HIGHS" if simplex else "CLARABEL"
+        if (ended := solved(trial, solver=solver, **solver_options(solver, "high"))) not in SOLVED:
+            return ended
+    return "optimal" if violation_of_cvxpy(problem) <= ACCURACY["mid"] else "infeasible"
 
 
 def _by_own_prices(problem: Any, allocation: Allocation) -> float | None:
@@ -206,56 +216,32 @@ def _by_own_prices(problem: Any, allocation: Allocation) -> float | None:
 def _in_pyomo(item: Mechanism, allocation: Allocation, limits: Limits) -> tuple[float | None, str]:
     domain = item.domain(allocation.instance)
     model = _solvable(item, item.write_pyomo(domain), domain)
-    content, unsure = _content_of_pyomo(item, model), doubt(model)  # before values change, which are written too
-    if unsure and _others_in_pyomo(model, domain):
-        return None, _undecided(item, unsure)
-    words = _impossible_in_pyomo(item, model, allocation)
-    if item.takes_rounds and isinstance(item, Edited):
-        return _by_shares(item, content, words, allocation, limits, lambda one: domain.arcs.totals(one.x))
-    if words:
-        return np.inf, words
-    if unsure:
-        return None, _undecided(item, unsure)
+    content = _content_of_pyomo(item, model)  # before values change, which are written too
+    _put(item, model, allocation, doubt(model))
+    if shares := _unique_shares(item, domain):
+        return _by_shares(item, content, allocation, limits, shares)
     answer = _answer(content, item, allocation.instance, limits)
     best = answer.values.get("objective", np.nan)
     if item.values(answer):  # which need not be the model's objective
-        _impossible_in_pyomo(item, model, answer)
+        _put(item, model, answer, far=None)
         best = value_of_pyomo(active(model, "Objective")[0])
-        _impossible_in_pyomo(item, model, allocation)
+        _put(item, model, allocation)
     return gap_of_pyomo(model, best), COMPARED
 
 
-def _others_in_pyomo(model: Any, domain: Instance) -> list[Any]:
-    """The variables besides the tasks that are not fixed."""
-    tasks = {id(v) for v in variables_of(model, domain)}
-    return [v for v in active(model, "Var") if id(v) not in tasks and not v.fixed]
+def _ended_in_pyomo(model: Any, _: Arcs, x: list[Any], values: Floats, others: bool) -> str:
+    """As `_ended_in_cvxpy`."""
+    from pyomo.util.subsystems import TemporarySubsystemManager
 
-
-def _impossible_in_pyomo(item: Mechanism, model: Any, allocation: Allocation) -> str:
-    """As `_impossible`."""
-    domain = item.domain(allocation.instance)
-    x, others = variables_of(model, domain), _others_in_pyomo(model, domain)
-    for variable, value in zip(x, allocation.x.tolist(), strict=True):
+    for variable, value in zip(x, values.tolist(), strict=True):
         variable.set_value(value, skip_validation=True)
-    if item.takes_rounds and isinstance(item, Edited) and [v.name for v in others] == ["g"]:
-        others[0].set_value(item.base.values(replace(allocation, instance=domain))["g"])
-    elif others and (words := _solve_for_others_in_pyomo(item, model, x)):
-        return words
+    if others:
+        with TemporarySubsystemManager(to_fix=x):
+            ended = highs(model) if read_off(model)["linear"] else ipopt(model, "high")
+        if ended not in SOLVED:
+            return ended
     away = gap_of_pyomo(model, value_of_pyomo(active(model, "Objective")[0]))
-    return "" if away is None or away <= ACCURACY["mid"] else f"the model of {item.id!r} does not allow these tasks"
-
-
-def _solve_for_others_in_pyomo(item: Mechanism, model: Any, x: list[Any]) -> str:
-    """As `_solve_for_others`, with these values of the tasks."""
-    free = [v for v in x if not v.fixed]
-    for variable in free:
-        variable.fix()
-    ended = highs(model) if item.linear else ipopt(model, "high")
-    for variable in free:
-        variable.unfix()
-    if ended not in ("optimal", "inaccurate", "infeasible"):
-        raise _Unanswered(f"not judged: its solver cannot tell whether the model of {item.id!r} allows these tasks")
-    return f"the model of {item.id!r} does not allow these tasks" if ended == "infeasible" else ""
+    return "optimal" if away is None or away <= ACCURACY["mid"] else "infeasible"
 
 
 def _solvable(item: Mechanism, model: Any, domain: Instance) -> Any:
@@ -268,9 +254,8 @@ def _solvable(item: Mechanism, model: Any, domain: Instance) -> Any:
     return model
 
 
-def _undecided(item: Mechanism, unsure: str) -> str:
-    return f"not judged: {item.id!r} has no residual, and {unsure}"
-
+SOLVED = "optimal", "inaccurate"
+"""How a solver ends that has found a point."""
 
 COMPARED = "objective compared with that of an optimal answer, for which the model was solved once"
 

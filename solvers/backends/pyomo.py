@@ -1,8 +1,8 @@
 """Solvers reached through Pyomo: a mechanism's own `ConcreteModel`, handed to HiGHS or, by CasADi, to the Ipopt of its wheel."""
 
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,11 +197,14 @@ class CasadiProgram:
 
     def __init__(self, model: "pyo.ConcreteModel", options: Mapping[str, Any]) -> None:
         import casadi
+        import pyomo.environ as pyo
         from pyomo.common.errors import InfeasibleConstraintException
         from pyomo.repn.plugins.nl_writer import NLWriter
+        from pyomo.util.subsystems import TemporarySubsystemManager
 
+        suffixes = [*model.component_objects(pyo.Suffix, active=True)]  # which CasADi does not read: they restrict nothing
         self.model, self.nl, self.stats = model, casadi.NlpBuilder(), dict[str, Any](iter_count=0)
-        with tempfile.TemporaryDirectory() as folder, _without_suffixes(model):
+        with tempfile.TemporaryDirectory() as folder, TemporarySubsystemManager(to_deactivate=suffixes):
             path = Path(folder) / "model.nl"
             with path.open("w") as file, suppress(InfeasibleConstraintException):
                 self.info = NLWriter().write(model, file, symbolic_solver_labels=False, linear_presolve=False, scale_model=False)
@@ -229,21 +232,6 @@ class CasadiProgram:
         duals = dict.fromkeys(active(self.model, "Constraint"), 0.0)  # also of rows that are constant or have no sides
         duals |= zip(info.constraints, np.asarray(result["lam_g"]).ravel().tolist(), strict=True)
         return IPOPT_TERMINATION.get(self.stats["return_status"], "error"), duals
-
-
-@contextmanager
-def _without_suffixes(model: "pyo.ConcreteModel") -> Iterator[None]:
-    """Inside no suffix is written, which CasADi does not read: they restrict nothing."""
-    import pyomo.environ as pyo
-
-    written = list(model.component_objects(pyo.Suffix, active=True))
-    for suffix in written:
-        suffix.deactivate()
-    try:
-        yield
-    finally:
-        for suffix in written:
-            suffix.activate()
 
 
 def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any) -> str:
