@@ -27,7 +27,8 @@ def conflict(mechanism: Edited, instance: Instance) -> Iterator[tuple[str, str]]
     The termination is "error" where there is an allocation, which a solver missed.
     """
     found = _in_cvxpy(mechanism, instance) if mechanism.cvxpy_edits else _in_pyomo(mechanism, instance)
-    said, names, some = f"no allocation satisfies {mechanism.edits}", list[str](), ""
+    said, some = f"no allocation satisfies {mechanism.edits}", ""
+    names: list[str] | None = None
     try:
         for names in found:
             some = f" because of some of {', '.join(names)}" if names else ""
@@ -35,17 +36,13 @@ def conflict(mechanism: Edited, instance: Instance) -> Iterator[tuple[str, str]]
     except _Undecided:
         yield "infeasible", f"{said}{some}: its solver could not tell which" if some else said
         return
-    except _Feasible:
+    if names is None:
         yield "error", f"its solver calls the model infeasible, but there are allocations that satisfy {mechanism.edits}"
-    if names:
+    elif names:
         why = "this constraint contradicts the model" if len(names) == 1 else "these constraints contradict each other"
         without = "it" if len(names) == 1 else "any one of them"
         rest = "the model has a solution" if mechanism.convex is not False else "no contradiction is proved"
         yield "infeasible", f"{said}; {why}: {', '.join(names)}; without {without} {rest}"
-
-
-class _Feasible(Exception):  # noqa: N818 (a signal, not an error)
-    """There is an allocation."""
 
 
 class _Undecided(Exception):  # noqa: N818 (a signal, not an error)
@@ -60,10 +57,10 @@ def _is_infeasible(termination: str) -> bool:
 
 
 def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) -> Iterator[list[Any]]:
-    """All of them, and what is left after each step; _Feasible where the model with all of them is not infeasible."""
+    """All of them, and what is left after each step; nothing where the model with all of them is not infeasible."""
     kept = list(added)
     if not infeasible(kept):
-        raise _Feasible
+        return
     yield kept
     for item in added:
         rest = [other for other in kept if other is not item]

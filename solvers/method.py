@@ -252,11 +252,6 @@ class Session:
             raise Stopped("error", "the solver returned tasks or dual prices that are no numbers")
         return duals
 
-    def as_answer(self, x: Floats, prices: Floats | None, termination: str, message: str) -> Answer:
-        """The answer with these tasks (A,) and prices, and all else that is known here."""
-        told = self.x_exact, tuple(self.trace), tuple(self.log), self.optimality, self.objective, self.doubt
-        return Answer(x, prices, termination, self.times, self.iterations, message, *told)
-
     def judge_model(self, optimality: float | None) -> None:
         """Keep the worst residual of the model's optimality conditions over the solves; None = it cannot be told, for good."""
         known = self.optimality if self.solved else 0.0
@@ -405,11 +400,6 @@ class Method:
         """Whether it uses a warm start for this mechanism."""
         return self.warm
 
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """The packages that it imports: Pyomo loads its parts by another name."""
-        return tuple("pyomo.environ" if name == "pyomo" else name for name in self.packages)
-
     def missing(self) -> str:
         """One sentence on what to install, or "" where the method is available."""
         absent = [name for name in self.packages if not is_installed(name)]
@@ -462,7 +452,9 @@ class Method:
             point, said = np.full(instance.A, np.nan), [message]
         if termination == "unbounded" and mechanism.has_residual:  # no answer takes more than the capacities
             termination, said = "error", ["its solver calls a bounded model unbounded", *said]
-        return session.as_answer(point, session.last_prices, termination, "; ".join(filter(None, said)))
+        told = {name: getattr(session, name) for name in ("times", "iterations", "x_exact", "optimality", "objective", "doubt")}
+        told |= {"message": "; ".join(filter(None, said)), "trace": tuple(session.trace), "log": tuple(session.log)}
+        return Answer(point, session.last_prices, termination, **told)
 
     def compute(self, mechanism: Mechanism, session: Session) -> tuple[Floats, Floats | None]:
         """Tasks and prices from an open session: the rounds of a lexicographic mechanism, else the one program."""

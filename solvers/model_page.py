@@ -115,10 +115,9 @@ class ModelPage:
 
 
 def _source(function: object) -> str:
-    try:
+    with suppress(OSError, TypeError):
         return dedent(inspect.getsource(function))  # type: ignore[arg-type]
-    except (OSError, TypeError):
-        return ""
+    return ""
 
 
 @overload

@@ -109,7 +109,8 @@ def solve(
         raise InstanceError(f"mechanism is {shown(mechanism)}, but it must be an id or a Mechanism")
     promised(accuracy)
     seconds = time_limit or np.inf
-    own, judging = _split(options)
+    own = dict(options or {})
+    judging = Judging.of("judge", own.pop("judge")) if "judge" in own else Limits.judging
     if own and method is None:
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
@@ -132,7 +133,8 @@ def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | 
         if first is None and dispatch.is_ours(mechanism):
             where = None if dispatch.is_large(instance) else instance  # there its domain may take longer than the limit
             first = next(candidates(mechanism.settled(instance), where), None)
-        time_limits.import_all(sorted(mechanism.layers)[:1] if first is None else first.modules)
+        needed = sorted(mechanism.layers)[:1] if first is None else first.packages
+        time_limits.import_all("pyomo.environ" if name == "pyomo" else name for name in needed)  # which loads Pyomo's parts
 
 
 def _solved(request: Request, method: str | Own | None, options: Mapping[str, Any], keep: Keep | None) -> Allocation:
@@ -187,14 +189,6 @@ def _asked(
         return [chosen], ()
     known = candidates(mechanism, instance, available=False)
     return (item for item in known if not item.peer), installed_candidates(mechanism, instance)
-
-
-def _split(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], Judging]:
-    """The options of the method, and those of the judge."""
-    if options is not None and not isinstance(options, Mapping):
-        raise InstanceError(f"options is {shown(options)}, but it must be a mapping of names to values")
-    own = dict(options or {})
-    return own, Judging.of("judge", own.pop("judge")) if "judge" in own else Limits.judging
 
 
 def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options: Mapping[str, Any]) -> Method:

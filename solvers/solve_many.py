@@ -23,7 +23,7 @@ from fairalloc.formulations.lmmf import LexicographicMaxMin
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.arguments import Processes, Seconds, checked
-from fairalloc.models.errors import FairallocError, InstanceError, shown
+from fairalloc.models.errors import FairallocError, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.judge import judged
@@ -90,8 +90,7 @@ def solve_many(
     """
     given = list(instances)
     for k, instance in enumerate(given):
-        if not isinstance(instance, Instance):
-            raise InstanceError(f"instances[{k}] is {shown(instance)}, but it must be an Instance")
+        require(isinstance(instance, Instance), f"instances[{k}] is", instance, "it must be an Instance")
     promised(accuracy)
     limits = Limits(accuracy, now() + (time_limit or np.inf), threads=threads and int(threads))
     item = find_mechanism(mechanism).configure(**parameters)
@@ -122,7 +121,11 @@ def _found(
     for k in sorted(single):
         if limits.late:
             return
-        answer = _alone(k, given[k], asked, limits, parameters)
+        seconds = max(limits.deadline - limits.clock(), 1e-3) if limits.limited else None
+        try:
+            answer = solve(given[k], asked, accuracy=limits.accuracy, time_limit=seconds, threads=limits.threads, **parameters)
+        except FairallocError as error:
+            raise type(error)(f"instance {k}: {error}") from error
         yield k, answer
         if answer.termination == "interrupted":
             return
@@ -135,14 +138,6 @@ def _unanswered(instance: Instance, mechanism: Mechanism, ended: str) -> Allocat
     with suppress(FairallocError):  # nobody looks at whether the mechanism is defined there
         home = mechanism.home(instance) if is_ours(mechanism) and not is_large(instance) else instance  # it may take seconds
     return Allocation(home, np.full(home.A, np.nan), mechanism.id, parameters=mechanism.parameters, **facts)
-
-
-def _alone(k: int, instance: Instance, mechanism: Any, limits: Limits, parameters: dict[str, Any]) -> Allocation:
-    try:
-        seconds = max(limits.deadline - limits.clock(), 1e-3) if limits.limited else None
-        return solve(instance, mechanism, accuracy=limits.accuracy, time_limit=seconds, threads=limits.threads, **parameters)
-    except FairallocError as error:
-        raise type(error)(f"instance {k}: {error}") from error
 
 
 def _stacks(instances: list[Instance], mechanism: Mechanism, limited: bool) -> Iterator[list[int]]:
@@ -160,13 +155,10 @@ def _stacks(instances: list[Instance], mechanism: Mechanism, limited: bool) -> I
 
 def _is_stacked(instance: Instance, mechanism: Mechanism) -> bool:
     large = instance.K * instance.R > ROWS or instance.N * instance.K > ARCS
-    plain = instance.same_everywhere and instance.single_variant
-    if large or not plain or instance.has_floors or instance.groups:
-        return False
-    try:
-        return mechanism.domain(instance) is instance
-    except FairallocError:  # `solve` says what is wrong
-        return False
+    plain = instance.same_everywhere and instance.single_variant and not (large or instance.has_floors or instance.groups)
+    with suppress(FairallocError):  # `solve` says what is wrong
+        return plain and mechanism.domain(instance) is instance
+    return False
 
 
 def _together(instances: list[Instance], mechanism: Mechanism, limits: Limits) -> list[Allocation | None]:

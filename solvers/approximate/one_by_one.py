@@ -9,7 +9,6 @@ Each says how far its value is from that in fractions, which no whole tasks exce
 
 import heapq
 from collections.abc import Iterator
-from typing import ClassVar
 
 import numpy as np
 
@@ -26,10 +25,10 @@ ROUNDING = 1e-9
 
 
 class OneByOne(Session):
-    """Tasks one by one. `ahead`: from nothing, users compared by the share that they would have; else from what is whole."""
+    """Tasks one by one, from what is whole; where `ahead` from nothing, users compared by the share that they would have."""
 
     mechanism: WholeTasks
-    ahead: ClassVar[bool]
+    ahead = False
 
     def __post_init__(self) -> None:
         instance, arcs = self.instance, self.instance.arcs
@@ -94,12 +93,6 @@ class SequentialMinMax(OneByOne):
     ahead = True
 
 
-class BestFit(OneByOne):
-    """From what is whole."""
-
-    ahead = False
-
-
 class WholeByFilling(Method):
     """One of the two."""
 
@@ -112,5 +105,5 @@ class WholeByFilling(Method):
 
 methods = (
     WholeByFilling("sequential-minmax", SequentialMinMax, WholeRounds),
-    WholeByFilling("best-fit", BestFit, WholeTasks),  # also the programs
+    WholeByFilling("best-fit", OneByOne, WholeTasks),  # also the programs
 )

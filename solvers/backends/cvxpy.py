@@ -224,8 +224,7 @@ class CvxpySession(ModelSession):
         return "iteration_limit" if termination == "time_limit" and early else termination
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-        result: tuple[Any, Any, Any] = self.model.get_problem_data(self.solver, solver_opts=options)
-        return result
+        return self.model.get_problem_data(self.solver, solver_opts=options)  # type: ignore[no-any-return]
 
 
 def unpack(problem: "cp.Problem", raw: Any, chain: Any, inverse: Any) -> None:
@@ -252,11 +251,10 @@ def reference_bound(problem: "cp.Problem", limits: Limits) -> Bound | None:
     options = solver_options("CLARABEL", limits.accuracy)
     if limits.limited:
         options["time_limit"] = max(limits.deadline - limits.clock(), 1e-3)
-    try:
+    with suppress(cp.SolverError, cp.DCPError, ValueError):
         data, chain, inverse = problem.get_problem_data("CLARABEL", solver_opts=options)
         return _bound("CLARABEL", data, chain.solve_via_data(problem, data, False, False, options), inverse[-1])
-    except (cp.SolverError, cp.DCPError, ValueError):
-        return None
+    return None
 
 
 def _bound(solver: str, data: Any, raw: Any, inverse: Any) -> Bound | None:

@@ -68,8 +68,7 @@ def first_level(tree: Tree, limits: Limits) -> FirstLevel:
 def _cheapest(pair: NDArray[np.intp], cost: Floats) -> NDArray[np.intp]:
     """The arc of least cost (A,) of each pair (A,) of child and server."""
     order = np.lexsort((cost, pair))
-    first: NDArray[np.intp] = order[np.append(True, pair[order][1:] != pair[order][:-1])]
-    return first
+    return np.asarray(order[np.append(True, pair[order][1:] != pair[order][:-1])])
 
 
 def _least(of: NDArray[np.intp], cost: Floats, kept: NDArray[np.bool_]) -> Floats:

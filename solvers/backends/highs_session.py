@@ -125,15 +125,15 @@ class HighsSession(Session):
             self.highs.setOptionValue("time_limit", self.highs.getRunTime() + self.limits.left)
         with self.phase("solve"), self.logged(), highs_scheduler():
             self.highs.run()
-            if (termination := self._termination()) in LOST and again:
-                self.highs.clearSolver()
-                self._set(COLD)
-                self.highs.run()
-                termination = self._termination()
         info = self.highs.getInfo()
         counts = info.simplex_iteration_count, info.ipm_iteration_count, info.pdlp_iteration_count
         self.count(sum([count for count in counts if count > 0]))
-        return termination
+        termination = TERMINATION.get(self.highs.getModelStatus().name, "error")
+        if not (again and termination in LOST):
+            return termination
+        self.highs.clearSolver()
+        self._set(COLD)
+        return self._run(again=False)
 
     def _set(self, options: Mapping[str, Any]) -> None:
         for option, value in options.items():
@@ -201,9 +201,6 @@ class HighsSession(Session):
             self.highs.changeCoeff(int(first + n), g, -1.0 if round.active[n] else 0.0)
         self._set({**LATER_ROUNDS, **self.limits.solver_options})
         self.round = round
-
-    def _termination(self) -> str:
-        return TERMINATION.get(self.highs.getModelStatus().name, "error")
 
 
 TERMINATION = {

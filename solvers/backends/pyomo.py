@@ -48,16 +48,14 @@ class PyomoSession(ModelSession):
         return made and highs(linear_part(model, self.instance)) == "infeasible"
 
     def own_conditions(self) -> None:
-        import pyomo.environ as pyo
-
         if self.mechanism.integer:
             found = None if self.bound is None else gap_of_pyomo(self.model, self.bound)
             self.message = "" if found is None else f"proved to a gap of {found:.1e} by HiGHS' bound"
         else:
             found = optimality_of_pyomo(self.model, self.duals)
         self.judge_model(found)
-        goal = next(self.model.component_data_objects(pyo.Objective, active=True), None)
-        self.objective = None if goal is None else value_of_pyomo(goal)
+        goals = active(self.model, "Objective")
+        self.objective = value_of_pyomo(goals[0]) if goals else None
         fair = self.model.component("fairness")
         if fair is not None and self.duals is not None:
             self.fairness = np.array([abs(self.duals.get(fair[u], 0.0)) if u in fair else 0.0 for u in self.instance.users])
@@ -103,8 +101,6 @@ class PyomoHighs(PyomoSession):
     """Pyomo's interface to HiGHS."""
 
     def optimise(self) -> str:
-        import pyomo.environ as pyo
-
         with self.phase("compile"), uncaptured():
             check_highs_options(self.limits.solver_options)
             solver = _silent()
@@ -130,8 +126,8 @@ class PyomoHighs(PyomoSession):
             self.bound = results.objective_bound
             return termination
         duals = loader.get_duals() if termination == "optimal" else {}
-        goals = self.model.component_data_objects(pyo.Objective, active=True)
-        sign = -1 if any(goal.sense == pyo.minimize for goal in goals) else 1  # HiGHS turns the signs of dual prices with it
+        least = any(goal.is_minimizing() for goal in active(self.model, "Objective"))
+        sign = -1 if least else 1  # HiGHS turns the signs of dual prices with it
         self.duals = {row: sign * dual for row, dual in duals.items()}
         return termination
 

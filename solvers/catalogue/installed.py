@@ -5,6 +5,7 @@ tables, and for Pyomo from those here. Where an accuracy means nothing to a solv
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -188,11 +189,9 @@ def _found_by_pyomo(solvers: tuple[str, ...]) -> frozenset[str]:
 def _available(solver: str) -> bool:
     import pyomo.environ as pyo
 
-    with unlogged():
-        try:
-            return bool(pyo.SolverFactory(solver).available(exception_flag=False))
-        except Exception:
-            return False
+    with unlogged(), suppress(Exception):
+        return bool(pyo.SolverFactory(solver).available(exception_flag=False))
+    return False
 
 
 def _cones(problem: Any) -> set[str]:

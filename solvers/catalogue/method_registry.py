@@ -69,14 +69,9 @@ def _discover() -> dict[str, Method]:
     for room in [module.name for module in iter_modules([str(here)]) if module.ispkg]:
         for module in iter_modules([str(here / room)]):
             for item in getattr(imported(f"fairalloc.solvers.{room}.{module.name}"), "methods", ()):
-                _add(found, item)
+                if found.setdefault(item.id, item) is not item:
+                    raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
     return dict(sorted(found.items()))
-
-
-def _add(found: dict[str, Method], item: Method) -> None:
-    if item.id in found:
-        raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
-    found[item.id] = item
 
 
 def as_method(item: object) -> Method | None:

@@ -92,7 +92,10 @@ class OwnFunction(Method):
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """Call the function, and read what it returns; what it raises is read by whoever asked (running/dispatch.py)."""
         given = self.function(instance, mechanism, limits)
-        x, prices = _tasks(self.id, instance, given)
+        try:
+            x, prices = _tasks(self.id, instance, given)
+        except InstanceError as error:
+            raise Unusable(str(error)) from None
         told: dict[str, Any] = {"trace": given.trace, "log": given.log} if isinstance(given, Allocation) else {}
         return Answer(x, prices, "optimal", Times(), **told)
 
@@ -136,41 +139,34 @@ def failure(name: str, error: BaseException) -> str:
 def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | None]:
     """(A,) tasks, and prices where an Allocation has some; Unusable with a sentence."""
     if isinstance(given, Allocation):
-        try:
-            start_on(instance, given)
-        except InstanceError as error:
-            raise Unusable(str(error).replace("warm_start", f"the allocation that {name} returned")) from None
+        start_on(instance, given, f"the allocation that {name} returned")
         return given.x, given.prices if given.round_prices is None else given.round_prices
     if isinstance(given, Mapping):
         return _by_names(name, instance, given), None
-    try:
+    x: Floats = np.zeros(())
+    with suppress(InstanceError):
         x = floats(given, name)
-        require(x.ndim, name, given, "it must be a list")
-    except InstanceError:
-        rule = "tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"
-        raise Unusable(f"{name} returned {shown(given)}, but it must return {rule}") from None
-    if x.shape != (instance.A,):
-        raise Unusable(f"{name} returned an array of shape {x.shape}, but the instance has {instance.A} arcs")
+    rule = "it must return tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"
+    require(x.ndim, f"{name} returned", given, rule)
+    require(x.shape == (instance.A,), f"{name} returned an array of shape", x.shape, f"the instance has {instance.A} arcs")
     for a in np.flatnonzero(~np.isfinite(x))[:1]:
-        raise Unusable(f"{name} returned {x[a]} for arc {a}, but tasks must be finite numbers")
+        raise InstanceError(f"{name} returned {x[a]} for arc {a}, but tasks must be finite numbers")
     return x, None
 
 
 def _by_names(name: str, instance: Instance, given: Mapping[Any, Any]) -> Floats:
-    arcs, x = instance.arcs, np.zeros(instance.A)
+    arcs, x, servers = instance.arcs, np.zeros(instance.A), ", ".join(instance.servers)
     for user, parts in given.items():
-        if user not in instance.users:
-            raise Unusable(f"{name} returned tasks of {user!r}, but the users are {', '.join(instance.users)}")
+        require(user in instance.users, f"{name} returned tasks of", user, f"the users are {', '.join(instance.users)}")
         if not isinstance(parts, Mapping):
-            raise Unusable(f"{name} returned {shown(parts)} for user {user!r}, but it must be a mapping of servers to tasks")
+            raise InstanceError(f"{name} returned {shown(parts)} for user {user!r}, but it must be a mapping of servers to tasks")
         n = instance.users.index(user)
         for server, tasks in parts.items():
-            if server not in instance.servers:
-                raise Unusable(f"{name} returned tasks on {server!r}, but the servers are {', '.join(instance.servers)}")
+            require(server in instance.servers, f"{name} returned tasks on", server, f"the servers are {servers}")
             here = np.flatnonzero((arcs.user == n) & (arcs.server == instance.servers.index(server)))
             if len(here) != 1:
                 why = "is not eligible there" if not len(here) else f"has {len(here)} variants there, so arcs are needed"
-                raise Unusable(f"{name} returned tasks of {user!r} on {server!r}, but the user {why}")
+                raise InstanceError(f"{name} returned tasks of {user!r} on {server!r}, but the user {why}")
             try:
                 x[here[0]] = finite(tasks, name)
             except InstanceError:

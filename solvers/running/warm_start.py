@@ -12,20 +12,20 @@ INSIDE = 0.1
 """How far `interior` keeps from the boundary, as a part of an equal partition: closer starts made barriers take small steps."""
 
 
-def start_on(home: Instance, allocation: Allocation) -> tuple[Floats, Floats | None]:
+def start_on(home: Instance, allocation: Allocation, what: str = "warm_start") -> tuple[Floats, Floats | None]:
     """Tasks (A,) of an allocation, and prices (K, R) in any scale, on the instance that answers are given on.
 
     InstanceError where it has no point, or its instance has other users, servers, variants or eligibility than that.
     """
     if not isinstance(allocation, Allocation):
-        raise InstanceError(f"warm_start is of type {type(allocation).__name__}, but it must be an Allocation")
+        raise InstanceError(f"{what} is of type {type(allocation).__name__}, but it must be an Allocation")
     if not allocation.has_point:
-        raise InstanceError("warm_start has tasks that are no numbers, but it must be a point")
+        raise InstanceError(f"{what} has tasks that are no numbers, but it must be a point")
     mine, theirs = home.arcs, allocation.instance.arcs
     pairs = ((mine.user, theirs.user), (mine.variant, theirs.variant), (mine.server, theirs.server))
     if not all(np.array_equal(a, b) for a, b in pairs):
         raise InstanceError(
-            f"warm_start has {len(theirs)} arcs of {allocation.instance.N} users and {allocation.instance.K} servers, but it "
+            f"{what} has {len(theirs)} arcs of {allocation.instance.N} users and {allocation.instance.K} servers, but it "
             f"must have the {len(mine)} arcs of {home.N} users and {home.K} servers that answers are given on"
         )
     same = allocation.prices is not None and allocation.prices.shape == (home.K, home.R)
