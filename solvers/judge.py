@@ -88,7 +88,10 @@ def judged(
     """
     mechanism, accuracy = mechanism.kept(allocation.instance), None if limits is None or claimed else limits.accuracy
     if mechanism.keeps_floors and allocation.method == _EXACT.id and allocation.has_point:
-        return _judged_as_nested(mechanism, allocation, limits, reference, claimed)
+        found = in_rationals(mechanism, allocation.instance)  # nested max-min fairness, whose prices the answer has
+        assert found is not None, "the method 'exact' computes it"
+        result = judged(found[0], replace(allocation, instance=found[1]), limits, None, reference, claimed)
+        return replace(result, instance=allocation.instance).noted(values=mechanism.values(allocation))
     if not mechanism.has_residual:
         result = _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
         return result if limits is None else _of_each_user(mechanism, result, limits)
@@ -126,17 +129,6 @@ def _noted(result: Allocation, each: "UserError", enough: float) -> Allocation:
     if each.sentence:
         return result.noted(termination="inaccurate", message=each.sentence)
     return result.noted(termination=USER_ERROR_NOT_KNOWN)
-
-
-def _judged_as_nested(
-    mechanism: Mechanism, allocation: Allocation, limits: Limits | None, reference: bool | None, claimed: bool
-) -> Allocation:
-    """A rule with floors by the definition of nested max-min fairness with guarantees, whose prices the answer has."""
-    found = in_rationals(mechanism, allocation.instance)
-    assert found is not None, "the method 'exact' computes it"
-    rule, domain = found
-    result = judged(rule, replace(allocation, instance=domain), limits, None, reference, claimed)
-    return replace(result, instance=allocation.instance).noted(values=mechanism.values(allocation))
 
 
 def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> Allocation:
@@ -431,12 +423,11 @@ def reference_allocation(rule: Leximin | NestedMaxMin, instance: Instance, limit
         above, below = np.split(dual, 2)
         return answer.x[:-1], (above - below)[: scaled.K * scaled.R].reshape(scaled.K, scaled.R)
 
-    try:
+    with suppress(ArithmeticError, Stopped):
         nested = isinstance(rule, NestedMaxMin)
         x, prices = (solve_nested_rounds if nested else solve_rounds)(rule, scaled, solve, tolerance)  # type: ignore[arg-type]
-    except (ArithmeticError, Stopped):
-        return None
-    return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)
+        return Allocation(instance, x * unit[instance.arcs.user], round_prices=prices)
+    return None
 
 
 def _claim(allocation: Allocation, proved: float, promise: float) -> Allocation:

@@ -11,6 +11,7 @@ r"""The tasks of nb and alpha-fair to many digits on small instances: an interio
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -241,16 +242,13 @@ class ManyDigitsSession(Session):
     def answer(self) -> ManyDigits | None:
         from flint import ctx
 
-        with ctx.workprec(self.bits):
+        with ctx.workprec(self.bits), suppress(ZeroDivisionError):
             for _ in range(STEPS + 2 * self.apart):
                 if self.limits.late:
                     return None
                 if self.program.mean() < DONE * self.program.least():
                     return self.program.proved()
-                try:
-                    self.program.step()
-                except ZeroDivisionError:
-                    return None
+                self.program.step()
         return None
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)
@@ -263,13 +261,10 @@ class ManyDigitsSession(Session):
             self.x = np.array(answer.x, float)
             prices = np.array(answer.prices, float).reshape(self.instance.K, self.instance.R)
         self.conclude("optimal" if answer.error <= MOST else "inaccurate")
-        return self.x, self._paid(self.instance.arcs.owner @ self.x) * prices
-
-    def _paid(self, tasks: Floats) -> float:
-        """The sum of all users' marginal utilities times their tasks."""
-        item, weights = self.mechanism, self.instance.weights
-        alpha = item.alphas(self.instance)
-        return 1.0 if item.is_mean else float(weights @ (item.rate(self.instance) * tasks) ** (1.0 - alpha))
+        if self.mechanism.is_mean:
+            return self.x, prices
+        shares = self.mechanism.rate(self.instance) * (self.instance.arcs.owner @ self.x)
+        return self.x, float(self.instance.weights @ shares ** (1.0 - self.mechanism.alphas(self.instance))) * prices
 
 
 class ManyDigitsMethod(Method):

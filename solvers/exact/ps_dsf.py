@@ -16,6 +16,7 @@ pay something at them.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -100,13 +101,12 @@ def exact_layers(instance: Instance, x: Sequence[Fraction], limits: Limits = UNL
     if shares is None:
         return None
     result: list[ExactLayer] = []
-    try:
+    with suppress(Stopped):
         for i in range(instance.K):
             here = np.flatnonzero(instance.arcs.server == i).tolist()
             result += _server_layers(arcs, i, range(i * instance.R, (i + 1) * instance.R), here, x, shares, limits)
-    except Stopped:
-        return None
-    return tuple(result)
+        return tuple(result)
+    return None
 
 
 def _server_layers(

@@ -70,19 +70,13 @@ def ps_dsf_pieces(instance: Instance, largest: int = LARGEST) -> tuple[Piece, ..
     arcs = exact_arcs(instance)
     gamma, shares, capacities = exact_monopolies(instance), unit(instance, arcs), capacity_rows(arcs)
     found: dict[tuple[Rationals, ...], Piece] = {}
-    for choice in product(*_choices(instance, arcs)):
+    server = instance.arcs.server.tolist()
+    of_servers = ([a for a, there in enumerate(server) if there == i] for i in sorted(set(server)))
+    for choice in product(*(_least(set(_at_server(arcs, here))) for here in of_servers)):  # 1
         piece = _piece(arcs, gamma, shares, capacities, choice)
         found.setdefault(piece.vertices, piece)
     found.pop((), None)
     return outermost(found.values())
-
-
-def _choices(instance: Instance, arcs: ExactArcs) -> Iterator[list[ServerChoice]]:
-    """Step 1: for each server with arcs."""
-    server = instance.arcs.server.tolist()
-    for i in sorted(set(server)):
-        here = [a for a, there in enumerate(server) if there == i]
-        yield _least(set(_at_server(arcs, here)))
 
 
 def _least(found: set[ServerChoice]) -> list[ServerChoice]:

@@ -108,7 +108,7 @@ class PathFollowing:
             self.now, along = newton.point, newton.tangent(self._drift(newton))
             if newton.point.theta < self.due:
                 self._try_to_end(newton, along)  # 5
-            if self._enough():
+            if self.session.reached or (self._long and self.session.nearly):
                 return
             try:
                 newton = self._advance(newton, self._oriented(newton, along))  # 2, 3, 4
@@ -120,10 +120,6 @@ class PathFollowing:
     @property
     def _long(self) -> bool:
         return self.session.done > self.begun + LONG_PATH
-
-    def _enough(self) -> bool:
-        """Whether the residual is the target, or on a long path within the margin."""
-        return self.session.reached or (self._long and self.session.nearly)
 
     def look(self) -> None:
         """Judge the last point of the path, on all arcs and with every alpha."""

@@ -89,6 +89,7 @@ class LevelEquations:
         best = np.maximum.reduceat(game.gamma, np.searchsorted(user, np.arange(self.N)))
         self.w, self.gamma, self.user, self.server = np.asfortranarray(game.w), game.gamma / best[user], user, server
         self.loads = ArcLoads(np.ascontiguousarray(self.w / self.gamma[:, None]), user, server, self.N, self.K)
+        self.of_user = self.loads.of_users
         self.plan: Plan = plan_for_game(self.loads)
         self.row = self.loads.rows(np.ones(len(user))).reshape(self.K, self.R) > 0
         self.place = np.cumsum(self.row).reshape(self.row.shape) - 1
@@ -121,10 +122,6 @@ class LevelEquations:
         log_g = self._marginal(self.tasks(y))[0]
         arcs = np.bincount(self.server, minlength=self.K)
         self.unit = np.exp(self.loads.by_server @ log_g / np.maximum(arcs, 1))
-
-    def of_user(self, values: NDArray[Any]) -> NDArray[Any]:
-        """(A,) what users have (N,), for each of their arcs."""
-        return self.loads.of_users(values)
 
     def of_server(self, values: Floats) -> Floats:
         """(A,) or (A, R) what servers have, (K,) or (K, R), for each of their arcs."""

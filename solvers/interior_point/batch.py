@@ -136,14 +136,12 @@ class _Points(ArrowEquations):
     @property
     def x(self) -> Floats:
         """(B, N, K) tasks, in units."""
-        result: Floats = np.maximum(self.split(self.now.primal)[0], 0.0).reshape(self.stack.shape[:3])
-        return result
+        return np.asarray(np.maximum(self.split(self.now.primal)[0], 0.0).reshape(self.stack.shape[:3]))
 
     @property
     def p(self) -> Floats:
         """(B, K, R) prices."""
-        prices: Floats = self.split(self.now.dual)[1].reshape(self.stack.inverse.shape)
-        return prices
+        return np.asarray(self.split(self.now.dual)[1].reshape(self.stack.inverse.shape))
 
     def _start(self, capped: NDArray[np.bool_]) -> None:
         """Nearly an equal partition, and prices that are nearly what makes a unit cost the same for all."""

@@ -121,7 +121,10 @@ class MaxMinComponents:
         count, label = connected_components(sp.coo_array(edges, shape=(size, size)), directed=False)
         of_user, of_server = label[:users], label[users:]
         of_arc = np.where(of_user[arcs.user] == of_server[arcs.server], of_user[arcs.user], count)
-        parts = [_sorted_by(labels, count) for labels in (of_user, of_server, of_arc)]
+        parts = [
+            np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=count))[:count])
+            for labels in (of_user, of_server, of_arc)
+        ]
         chosen = [[part[label] for part in parts] for label in np.unique(of_user[round.active])]
         return [self._component(*part) for part in chosen]
 
@@ -137,12 +140,6 @@ class MaxMinComponents:
                 arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
             self.known[key] = Component(users, servers, arcs, key, arrow)
         return self.known[key]
-
-
-def _sorted_by(labels: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:
-    """The places of each label below `count`, in rising order."""
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(labels, minlength=count))[:count])
 
 
 class MaxMinSession(ArrowSession):

@@ -104,8 +104,7 @@ class ArrowEquations:
     def second_order(self, now: PrimalDual, affine: PrimalDual, mu: Any) -> Floats:
         """What the corrector towards products mu adds to the predictor `affine`, where the dual numbers stay."""
         wanted = mu * self.central - affine.primal * affine.dual
-        result: Floats = np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired)
-        return result
+        return np.asarray(np.divide(wanted, now.dual, out=np.zeros_like(wanted), where=self.paired))
 
     def ratio(self, now: PrimalDual) -> Floats:
         """X / d, s / p, -dt / dy and r / z."""

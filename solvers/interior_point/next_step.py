@@ -52,8 +52,7 @@ def _point(arrow: AlphaFairArrow, x: Floats, prices: Floats) -> PrimalDual:
     t = arrow.loads.totals(x)
     paid = arrow.c * t**-arrow.alpha
     p = np.maximum(prices.ravel(), 0.0)
-    q = np.full(len(t), np.inf)
-    np.minimum.at(q, user, arrow.loads.priced(p))
+    q = -arrow.loads.most(-arrow.loads.priced(p))
     r = np.where(capped, arrow.limit - t, 0.0)
     free = ~capped | (r > SAME * t)
     scale = (paid @ (t * free)) / (q @ (t * free)) if free.any() else 1.0

@@ -82,13 +82,11 @@ class GridLoads:
 
     def totals(self, values: Floats) -> Floats:
         """(N,) owner @ values."""
-        result: Floats = np.add.reduce(self._on_grid(values), axis=-1)
-        return result
+        return np.asarray(np.add.reduce(self._on_grid(values), axis=-1))
 
     def most(self, values: Floats) -> Floats:
         """(N,) the largest of each user's values."""
-        result: Floats = np.maximum.reduce(self._on_grid(values), axis=-1)
-        return result
+        return np.asarray(np.maximum.reduce(self._on_grid(values), axis=-1))
 
     def _on_grid(self, values: Floats) -> Floats:
         """(N, K) from (A,)."""
@@ -139,8 +137,7 @@ class MaskedLoads(ArcsOfUsers, GridLoads):
 
     def priced(self, p: Floats) -> Floats:
         """(A,) load^T p."""
-        result: Floats = super().priced(p)[self.cells]
-        return result
+        return np.asarray(super().priced(p)[self.cells])
 
 
 class ListedLoads(ArcsOfUsers):
@@ -165,8 +162,7 @@ class ListedLoads(ArcsOfUsers):
 
     def priced(self, p: Floats) -> Floats:
         """(A,) load^T p."""
-        result: Floats = self.transposed @ p
-        return result
+        return np.asarray(self.transposed @ p)
 
 
 class SparseLoads(ListedLoads):

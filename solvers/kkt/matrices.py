@@ -51,8 +51,7 @@ def solved(factor: Dense, right: Floats) -> Floats:
     """The solution for a right-hand side (n,); for one, LAPACK's `potrs` takes three to seven times as long."""
     trsv = blas("trsv", factor.dtype)
     half = trsv(factor, right.astype(factor.dtype), lower=1, overwrite_x=1)
-    result: Floats = trsv(factor, half, lower=1, trans=1, overwrite_x=1).astype(float, copy=False)
-    return result
+    return np.asarray(trsv(factor, half, lower=1, trans=1, overwrite_x=1).astype(float, copy=False))
 
 
 def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single: bool) -> Dense:
@@ -84,8 +83,7 @@ class ScaledLU:
     def solve(self, right: Floats) -> Floats:
         """The solution for a right-hand side (n,)."""
         getrs = lapack("getrs", self.factors.dtype)
-        result: Floats = getrs(self.factors, self.swaps, right * self.across)[0] * self.down
-        return result
+        return np.asarray(getrs(self.factors, self.swaps, right * self.across)[0] * self.down)
 
 
 def of_blocks(blocks: Floats, row: NDArray[np.intp], column: NDArray[np.intp], shape: tuple[int, int]) -> sp.bsr_array:

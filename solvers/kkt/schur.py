@@ -297,8 +297,7 @@ def _by_blocks(loads: BlockLoads, head: "Elimination") -> tuple[Solve, Solve]:
 
     def of_servers(right: Floats) -> Floats:
         once = inverse @ right.reshape(loads.K, loads.R, 1)
-        result: Floats = np.matmul(inverse.transpose(0, 2, 1), once).ravel()
-        return result
+        return np.asarray(np.matmul(inverse.transpose(0, 2, 1), once).ravel())
 
     return of_servers, _cholesky(matrix, lambda guard: np.maximum(left, guard * head.shaft), head.guards)
 

@@ -141,7 +141,9 @@ class SparseFactor(BlockElimination):
         scale = np.sqrt(np.maximum(whole, SMALLEST))
         while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
             chosen = independent(apart)  # 1
-            chosen[chosen] = _sound(diagonal[chosen], scale[chosen])
+            roots = scale[chosen]  # of the first diagonal with rho a a^T; blocks whose factor has not all digits wait
+            scaled = diagonal[chosen] / (roots[:, :, None] * roots[:, None, :])
+            chosen[chosen] = np.linalg.eigvalsh(scaled).min(axis=1) > SOUND
             if chosen.sum() < WORTHWHILE * len(chosen) and (len(self.a) <= most or not chosen.any()):
                 break
             lower = _halves_inverted(np.linalg.cholesky(diagonal[chosen]))
@@ -161,7 +163,9 @@ class SparseLU(BlockElimination):
         super().__init__(diagonal.shape[1], diagonal.shape[0] * diagonal.shape[1])
         self.sign, unit = 1.0, np.eye(self.R)[None]
         while len(diagonal) + len(apart.indices) < DENSE * len(diagonal) ** 2:
-            chosen = independent(_joined(apart))  # 1
+            ones = np.ones(len(apart.indices))  # where there is a block or its transpose
+            there = sp.csr_array((ones, apart.indices, apart.indptr), shape=(len(diagonal), len(diagonal)))
+            chosen = independent(sp.csr_array(there + there.T))  # 1
             inverses, signs, sound = _inverted(diagonal[chosen])
             chosen[chosen] = sound
             if chosen.sum() < WORTHWHILE * len(chosen):
@@ -173,12 +177,6 @@ class SparseLU(BlockElimination):
             self.sign *= rest.sign
 
 
-def _sound(blocks: Floats, scale: Floats) -> NDArray[np.bool_]:
-    """(servers,) whose block, scaled by roots of the first diagonal with rho a a^T, has a factor with all digits; others wait."""
-    least = np.linalg.eigvalsh(blocks / (scale[:, :, None] * scale[:, None, :])).min(axis=1)
-    return np.asarray(least > SOUND)
-
-
 def _halves_inverted(halves: NDArray[np.floating[Any]]) -> Floats:
     """The inverses of lower triangular blocks, row by row: each number has its digits, also beside rows that are left out."""
     result = np.zeros(halves.shape)
@@ -187,13 +185,6 @@ def _halves_inverted(halves: NDArray[np.floating[Any]]) -> Floats:
         result[:, row, :row] = -(halves[:, row, None, :row] @ result[:, :row, :row])[:, 0] / pivot[:, None]
         result[:, row, row] = 1.0 / pivot
     return result
-
-
-def _joined(apart: sp.bsr_array) -> sp.csr_array:
-    """(servers, servers) positive where there is a block or its transpose."""
-    count = len(apart.indptr) - 1
-    there = sp.csr_array((np.ones(len(apart.indices)), apart.indices, apart.indptr), shape=(count, count))
-    return sp.csr_array(there + there.T)
 
 
 def _inverted(blocks: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:

@@ -74,8 +74,7 @@ class TrajectoryEquations:
         matrix = x[:, None] * (b @ (self.r / s[:count]).T)
         matrix.flat[:: len(x) + 1] += b.sum(axis=1) + dummy + x * dummy / s[count:]
         step = np.linalg.solve(matrix, self.e)
-        result: Floats = step / ((b.sum(axis=1) + dummy) @ step)
-        return result
+        return np.asarray(step / ((b.sum(axis=1) + dummy) @ step))
 
     def complaint(self, x: Floats) -> float:
         """The residual of njc.py at a feasible x."""

@@ -39,11 +39,10 @@ def _has_children() -> bool:
     """Whether this process has children that it has not waited for: one call of the system, where reading /proc takes many."""
     if not hasattr(os, "waitid"):
         return True
-    try:
+    with contextlib.suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)  # it only looks
-    except ChildProcessError:
-        return False
-    return True
+        return True
+    return False
 
 
 def processes_below(process: int) -> Iterator[int]:

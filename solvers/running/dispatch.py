@@ -129,8 +129,8 @@ def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocati
     if not _isolates_call(request):
         return work(request, None)
     item, instance = request.mechanism, request.instance
-    facts: dict[str, Any] = {"mechanism": item.id, "parameters": item.parameters}
-    nothing = Allocation(instance, np.full(instance.A, np.nan), not_judged="not judged: there is no point", **facts)
+    why = "not judged: there is no point"
+    nothing = Allocation(instance, np.full(instance.A, np.nan), item.id, parameters=item.parameters, not_judged=why)
     inside = replace(request, inside=True)
     return _in_child(lambda keep: work(inside, keep), request.limits, nothing)
 

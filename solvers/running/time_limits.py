@@ -72,7 +72,7 @@ class Outcome:
 
     messages: list[Any] = field(default_factory=list)
     ending: str = "done"
-    code: int | None = 0
+    code: int | None = None
     modules: tuple[str, ...] = ()
 
     @property
@@ -260,7 +260,8 @@ def _outcome(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -
         if not received.is_complete:
             _kill([pid, *processes_below(pid)])
         _signal(os.killpg, pid, signal.SIGKILL)
-        outcome.code = _exit_code(pid)
+        with contextlib.suppress(ChildProcessError):  # something else in this process has waited for it
+            outcome.code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if outcome.ending == "done" and not received.is_complete:
         outcome.ending = "died"
     for message in received.messages:
@@ -282,14 +283,6 @@ def _signal(send: Callable[[int, int], None], pid: int, number: int) -> None:
     """Send a signal to what may have ended."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         send(pid, number)
-
-
-def _exit_code(pid: int) -> int | None:
-    """The exit code of a child that ends now; None where something else in this process has waited for it."""
-    try:
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    except ChildProcessError:
-        return None
 
 
 class _Received:
@@ -340,7 +333,6 @@ def _has_data(pipe: int, seconds: float) -> bool:
 
 def _has_ended(pid: int) -> bool:
     """Whether the child has ended; it is not waited for."""
-    try:
+    with contextlib.suppress(ChildProcessError):
         return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return True
+    return True
