@@ -119,6 +119,13 @@ class Evidence:
         return VIOLATED if self.violated and self.finding.status != Status.IN_FLOATS else MARKS[self.finding.status]
 
     @property
+    def answers(self) -> str:
+        """Of which of several answers it speaks; "" where it does not say so."""
+        a_method = "for the answer of a method"
+        chosen = a_method * (self.statement.mechanism in UNLISTED and self.mark not in (HOLDS, BY_MACHINE))
+        return (self.finding.answers or chosen) * (self.statement.property != "uniqueness")
+
+    @property
     def assumed(self) -> set[str]:
         """What it assumes beside what every cell of its row and column does, but for the values of parameters."""
         item = self.statement
@@ -240,7 +247,11 @@ class Cell:
     @property
     def quantifier(self) -> str:
         """The mark for `answers`."""
-        return ANSWERS.get(self.answers, OF_A_METHOD) if self.answers else ""
+        return quantifier_of(self.answers)
+
+
+def quantifier_of(answers: str) -> str:
+    return ANSWERS.get(answers, OF_A_METHOD) if answers else ""
 
 
 Found: TypeAlias = Mapping[tuple[str, str], Sequence[Evidence]]
@@ -305,11 +316,10 @@ def _strength(one: Evidence) -> tuple[int, int, int]:
 
 
 def _resting_on(item: Evidence, symbol: str, noted: Sequence[Evidence]) -> Cell:
-    parts = {_note(one, "" if one is item else one.mark): one.statement.id for one in noted}
+    marks = ["" if one is item else one.mark + quantifier_of(one.answers) for one in noted]
+    parts = {_note(one, mark): one.statement.id for one, mark in zip(noted, marks, strict=True)}
     parts = {text: name for text, name in parts.items() if text}
-    chosen = "for the answer of a method" * (item.statement.mechanism in UNLISTED and symbol not in (HOLDS, BY_MACHINE))
-    known = (item.finding.answers or chosen) * (item.statement.property != "uniqueness")
-    return Cell(symbol, item.statement.id, "; ".join(parts), tuple(parts.values()), known)
+    return Cell(symbol, item.statement.id, "; ".join(parts), tuple(parts.values()), item.answers)
 
 
 def _note(item: Evidence, mark: str) -> str:

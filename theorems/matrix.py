@@ -143,7 +143,7 @@ class Matrix:
         """What the marks mean, one a line."""
         used = {cell.symbol for cell in self.cells.values()}
         lines = [f"{symbol} {text}" for symbol, text in LEGEND.items() if symbol in used]
-        marks = {cell.quantifier for cell in self.cells.values()}
+        marks = "".join([*(cell.quantifier for cell in self.cells.values()), *self.notes])
         quantified = [f"{mark} {known}" for mark, known in QUANTIFIED.items() if mark in marks]
         lines += [f"where a mechanism allows several answers: {', '.join(quantified)}"] * bool(quantified)
         return lines + ["a number is that of a note"] * bool(self.notes)

@@ -10,7 +10,7 @@ import pytest
 from plain_judges import as_told
 from scipy.optimize import linprog
 
-from fairalloc.analysis.verdict import FOR_ALL, Verdict
+from fairalloc.analysis.verdict import FOR_ALL, Verdict, for_the_answer_of
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Instance
@@ -125,6 +125,9 @@ def test_conditions_stand_behind_the_symbol():
     tried = (about("lmmf", "envy-freeness", hypotheses=SIMPLEX), found("not refuted", 1200))
     cell = only_cell(tried, fails)
     assert (cell.symbol, cell.note) == ("✗", "○ 1,200 trials if simplex")
+    some = (tried[0], replace(tried[1], answers=for_the_answer_of("m")))
+    every = (fails[0], replace(fails[1], answers=FOR_ALL))
+    assert only_cell(some, every).note == "○° 1,200 trials if simplex", "not of all answers, as the violation is"
     less = (about("lmmf", "envy-freeness", "Z.3"), found("refuted", case=ANY))
     more = (about("lmmf", "envy-freeness", "Z.4", hypotheses=Hypotheses(simplex=True, one_server=True)), found("proved"))
     assert only_cell(holds, less, more).note == "✓ if simplex", "the weaker condition says it all"
@@ -345,6 +348,8 @@ def test_violations_with_a_zero_demand_alone_are_few():
     told = {first.cells["population-monotonicity", Column(name)] for name in shares}
     assert {cell.symbol for cell in told} == {"±"}
     assert {cell.note for cell in told} == {"✓ if positive"}
+    assert first.cells["pareto", Column("drfh-lp")].note == "✓ if everywhere, positive", "weights may differ"
+    assert any("∃ for some" in line for line in third.legend), "a mark of a note alone is explained, too"
 
 
 def test_a_cell_has_the_smallest_witness_of_all_tables():
