@@ -91,9 +91,12 @@ def our_columns() -> tuple[Column, ...]:
 def ours() -> Mapping[str, Statement]:
     """The claims by id, such as "ours.lmmf.pareto" and "ours.lmmf.pareto.positive"."""
     given = packaged_toml("ours.toml").items()
-    proofs = {key: Proof(name, joined(one["proof"])) for name, one in given for line in one["cells"] for key in ids_of(line)}
+    told: dict[str, dict[str, Any]] = {}
+    for name, one in given:
+        proved = {"proof": Proof(name, joined(one["proof"])), "answers": one.get("answers", "")}
+        told |= {key: proved for line in one["cells"] for key in ids_of(line)}
     made = (_claim(column, name, positive) for column in our_columns() for name in ROWS for positive in (False, True))
-    return {item.id: replace(item, proof=proofs.get(item.id, "")) for item in made if item is not None}
+    return {item.id: replace(item, **told.get(item.id, {})) for item in made if item is not None}
 
 
 def jobs(rng: np.random.Generator) -> Instance:

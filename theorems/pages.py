@@ -18,7 +18,7 @@ from fairalloc.theorems.search.witnesses import WitnessRecord, on_record
 from fairalloc.theorems.smt.record import WITHOUT_FORMULAS, machine_line, recorded
 from fairalloc.theorems.standalone.arguments import ARGUMENTS
 from fairalloc.theorems.standalone.script import plain_source
-from fairalloc.theorems.statement import BY_A_CASE, IN_PROSE, MEANINGS, READINGS, Finding, Statement, Status, described
+from fairalloc.theorems.statement import BY_A_CASE, IN_PROSE, MEANINGS, READ, READINGS, Finding, Statement, Status, described
 from fairalloc.theorems.titles import explained, hypotheses_in_words, paper_of, title_of
 
 QUANTIFIERS = {
@@ -103,7 +103,7 @@ def _neighbours(item: Statement, how: Writing) -> Iterator[str]:
 def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     """The lines that say what the claim is about."""
     mechanism, meaning = explained(item)
-    proved = IN_PROSE if item.proof else BY_A_CASE
+    proved = IN_PROSE + READ * bool(item.proof_read) if item.proof else BY_A_CASE
     yield f"Status: {how.text(proved if found.status == Status.PROVED else MEANINGS[found.status])}"
     if found.status == Status.REFUTED and item.paper in PAPERS:
         yield f"The words are read {item.reading}: {how.text(READINGS[item.reading])}"

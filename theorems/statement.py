@@ -67,10 +67,10 @@ class Status(StrEnum):
     IN_FLOATS = "not decided: violated in floating point"
 
 
-IN_PROSE, BY_A_CASE = "by a proof in prose, which a second reader has checked", "by exact arithmetic on one case"
+IN_PROSE, READ, BY_A_CASE = "by a proof in prose", ", which a second reader has checked", "by exact arithmetic on one case"
 
 MEANINGS = {
-    Status.PROVED: f"{IN_PROSE}, or {BY_A_CASE}",
+    Status.PROVED: f"{IN_PROSE}{READ}, or {BY_A_CASE}",
     Status.BY_MACHINE: "for all instances of the stated sizes (users x servers x resources)",
     Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim; its page has the code",
     Status.NOT_REFUTED: "in so many trials, which is no proof",

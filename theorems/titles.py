@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterable
 from functools import cache
 
+from fairalloc.analysis.verdict import FOR_SOME
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
@@ -116,7 +117,7 @@ def title_of(item: Statement, status: Status) -> str:
     if violated:
         negated = f"is not {what}" if verb == "is" else f"does not {infinitive} {what}"
         return " ".join([who, negated, *_conditions(item, {"simplex", "identical servers", *MISREPORTED.values()})])
-    return " ".join([who, verb, what, *_conditions(item)])
+    return " ".join([who, verb, what, *_conditions(item), *["by some answers"] * (item.answers == FOR_SOME)])
 
 
 @cache

@@ -56,6 +56,29 @@ def test_the_example_with_two_answers():
         assert all(least - RESIDUAL <= u <= most + RESIDUAL for u, (least, most) in zip(tasks, found.totals, strict=True))
 
 
+def totals_and_best(instance):
+    """The range of each user's tasks over all PS-DSF answers, and whether one answer gives everybody the most."""
+    found = solution_set(instance, "ps-dsf")
+    tasks = [[sum(np.array(x)[instance.arcs.user == n]) for n in range(instance.N)] for x in found.vertices]
+    return found.totals, [most for _, most in found.totals] in tasks
+
+
+def test_with_positive_demands_one_answer_is_best_and_grows_when_a_user_leaves():
+    """By the prices of docs/theory/ps-dsf.md; by the choice of another answer users may have less."""
+    three = Instance([[2, 1], [1, 2], [1, 1]], [[6, 6], [6, 6]], weights=[1, 1, "1/4"])
+    (before, *_), is_best = totals_and_best(three)
+    (after, _), _ = totals_and_best(example("two-answers").instance)
+    assert (before[1], after) == (F(24, 7), (3, 4))
+    assert is_best
+    rng = np.random.default_rng(5)
+    for _ in range(12):
+        demands, capacities, weights = rng.integers(1, 4, (3, 2)), rng.integers(4, 9, (2, 2)), rng.integers(1, 4, 3)
+        totals, is_best = totals_and_best(Instance(demands.tolist(), capacities.tolist(), weights=weights.tolist()))
+        fewer, _ = totals_and_best(Instance(demands[:2].tolist(), capacities.tolist(), weights=weights[:2].tolist()))
+        assert is_best
+        assert all(after[1] >= before[1] for before, after in zip(totals[:2], fewer, strict=True))
+
+
 def test_equal_totals_with_different_utilisation():
     """Resource 2 stops everybody: the totals are (1, 1), and where the tasks run decides what is used of resource 1."""
     instance = Instance([[0, 1], [1, 1]], [[1, 1], [2, 1]])

@@ -31,6 +31,7 @@ from fairalloc.theorems.search.our_cells import ENOUGH, known_cells
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.witnesses import OURS, WitnessRecord, kept_witnesses, packaged, verify_witness
 from fairalloc.theorems.statement import UNFINISHED, Finding, Statement, Status, verdict_document
+from fairalloc.theorems.titles import title_of
 
 STATEMENTS = all_statements()
 
@@ -342,13 +343,16 @@ def test_violations_with_a_zero_demand_alone_are_few():
     """Of ten such cells nobody had looked for a violation with positive demands, and all but two of ps-dsf have one."""
     first, _, third = recorded_matrices(*KNOWN)
     left = {(name, str(column)) for table in (first, third) for (name, column), cell in table.cells.items() if cell.symbol == "⊗"}
-    kinds = ("population-monotonicity", "strategyproofness-in-demands", "group-strategyproofness-in-demands")
+    kinds = ("strategyproofness-in-demands", "group-strategyproofness-in-demands")
     assert left == set(product(kinds, ("ps-dsf", "alpha-pf-vds, alpha = inf")))
     shares = ("asset", "drf", "drfh", "h-drf", "lmmf", "nested-leximin", "tsf")
     told = {first.cells["population-monotonicity", Column(name)] for name in shares}
     assert {cell.symbol for cell in told} == {"±"}
     assert {cell.note for cell in told} == {"✓ if positive"}
     assert first.cells["pareto", Column("drfh-lp")].note == "✓ if everywhere, positive", "weights may differ"
+    assert first.cells["population-monotonicity", Column("ps-dsf")].note == "✓∃ if positive", "by others somebody may lose"
+    key = "ours.ps-dsf.population-monotonicity.positive"
+    assert title_of(KNOWN[0][key], KNOWN[1][key].status) == "PS-DSF is population monotonic for positive demands by some answers"
     assert any("∃ for some" in line for line in third.legend), "a mark of a note alone is explained, too"
 
 

@@ -5,12 +5,14 @@ from dataclasses import replace
 from importlib.resources import files
 
 from fairalloc.theorems.ours import ours
+from fairalloc.theorems.pages import statement_page
 from fairalloc.theorems.registry import all_statements
+from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.statement import Proof, keep_readings
 
 STATEMENTS = {**all_statements(), **ours()}
 
-WAITING: set[str] = set()
+WAITING = {"ours.ps-dsf.population-monotonicity.positive"}
 """What nobody but its author has read so far; the pages say so."""
 
 
@@ -21,6 +23,12 @@ def test_every_proof_was_read():
     )
     assert all("by a session that had not written" in item.proof_read for item in STATEMENTS.values() if item.proof_read)
     assert STATEMENTS["K.L2"].proof_read == "", "it has no proof"
+
+
+def test_a_page_says_who_read_the_proof():
+    """A page said that a second reader had checked it, and below that only its author had read it."""
+    checked = "a second reader has checked"
+    assert all((checked in statement_page(STATEMENTS[name], packaged())) == (name not in WAITING) for name in {*WAITING, "K.T1"})
 
 
 def test_a_proof_that_was_changed_counts_as_not_read():
