@@ -210,8 +210,8 @@ def conflict(
     """Which mechanisms have several axioms at once, and the smallest instance found on which no allocation has them.
 
     Instances have users with one demand vector, the same on all servers, any weights and eligible servers, and no limits; no
-    server is idle (`Hypotheses`). What is proved of a mechanism holds for all of its answers where it has several; see the pages
-    of the statements that are named.
+    server is idle (`Hypotheses`). What is proved of a mechanism holds for all of its answers where it has several, unless its
+    reason says "for some"; see the pages of the statements that are named.
 
     Parameters
     ----------

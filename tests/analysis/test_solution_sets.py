@@ -70,6 +70,9 @@ def test_with_positive_demands_one_answer_is_best_and_grows_when_a_user_leaves()
     (after, _), _ = totals_and_best(example("two-answers").instance)
     assert (before[1], after) == (F(24, 7), (3, 4))
     assert is_best
+    np.testing.assert_allclose(solve(three, "ps-dsf", objective="tasks").tasks[:2], 24 / 7, rtol=RESIDUAL)
+    tieless, _ = totals_and_best(Instance([[2, 1], [1, 2]], [[6, 6], [6, 7]]))
+    assert all(least == most for least, most in tieless), "3 x 7/2 is not 3 x 3"
     rng = np.random.default_rng(5)
     for _ in range(12):
         demands, capacities, weights = rng.integers(1, 4, (3, 2)), rng.integers(4, 9, (2, 2)), rng.integers(1, 4, 3)
