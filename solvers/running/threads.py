@@ -92,6 +92,13 @@ def threads_used() -> int:
     return max([library.num_threads for library in _known("scipy.linalg" in sys.modules)], default=1)
 
 
+@cache
+def _known(scipy: bool) -> Sequence[Any]:
+    """The same with SciPy's or without; looking for them takes a few milliseconds."""
+    del scipy
+    return _loaded()
+
+
 def _loaded() -> Sequence[Any]:
     """The libraries that are loaded, as threadpoolctl finds them; none where it is not installed."""
     try:
@@ -99,7 +106,3 @@ def _loaded() -> Sequence[Any]:
     except ImportError:
         return ()
     return ThreadpoolController().lib_controllers  # type: ignore[no-any-return]
-
-
-_known = cache(lambda scipy: _loaded())  # noqa: ARG005 (with SciPy's or without)
-"""The same, kept: looking for them takes a few milliseconds."""
