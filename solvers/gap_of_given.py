@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.conic import Bound
+from fairalloc.formulations.common.conic import TINY, Bound
 from fairalloc.formulations.common.convexity import doubt, read_off, unsolvable, with_values
 from fairalloc.formulations.common.kkt_residual import (
     active,
@@ -260,8 +260,6 @@ SOLVED = "optimal", "inaccurate"
 COMPARED = "objective compared with that of an optimal answer, for which the model was solved once"
 
 SHARES = "shares compared with those of an optimal answer, for which the model was solved once"
-
-TINY = 1e-300
 
 _KEPT: dict[bytes, Allocation] = {}
 

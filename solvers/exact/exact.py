@@ -75,7 +75,11 @@ class ExactSession(HighsSession):
         rate = self.mechanism.exact_rate(self.original)
         if len(rate) == len(self.arcs.user) and self.mechanism.several_rounds:
             return self._filled(rate)
-        return self._max_min(rate) if isinstance(self.mechanism, MaxMin) else self._leximin(rate)
+        if not isinstance(self.mechanism, MaxMin):
+            return self._leximin(rate)
+        x, level, prices, dual, limits = self._round(rate, [None] * len(rate))
+        worth = tuple(f * r for f, r in zip(dual, rate, strict=True))
+        return ExactSolution(x, ExactProgram(level, prices, worth, limits))
 
     def _utilitarian(self) -> ExactSolution:
         weights = self.exact.weights
@@ -85,11 +89,6 @@ class ExactSession(HighsSession):
         of = dict(zip(floors, forced, strict=True))
         worth = tuple(w + of.get(n, 0) for n, w in enumerate(weights))
         return ExactSolution(x, ExactProgram(value, prices, worth, limits))
-
-    def _max_min(self, rate: Rationals) -> ExactSolution:
-        x, level, prices, dual, limits = self._round(rate, [None] * len(rate))
-        worth = tuple(f * r for f, r in zip(dual, rate, strict=True))
-        return ExactSolution(x, ExactProgram(level, prices, worth, limits))
 
     def _leximin(self, rate: Rationals) -> ExactSolution:
         levels: list[Fraction | None] = [None] * len(rate)

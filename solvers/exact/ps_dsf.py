@@ -162,8 +162,7 @@ def exact_levels(instance: Instance, x: Floats, limits: Limits = UNLIMITED) -> R
         return None
     for read in patterns(game, x, options.tolerances):  # 1
         _ = limits.left  # raises when there is no time
-        found = _solved(arcs, units, read, x, options.largest_denominator)  # 2
-        if found is None:
+        if (found := _solved(arcs, units, read, x, options.largest_denominator)) is None:  # 2
             continue
         if (levels(instance, found) if instance.single_variant else exact_layers(instance, found, limits)) is not None:  # 3
             return found

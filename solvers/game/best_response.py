@@ -155,10 +155,7 @@ class ServerDual:
             new: Floats = u + part * step
             if self.violation(self.demand(new, b)[0], new) <= (1.0 - 0.25 * part) * violation:
                 return new
-        u = u.copy()
-        for r in np.flatnonzero((self.server.w > 0).any(axis=0)):
-            u[r] = self._cleared(u, b, int(r))
-        return u
+        return self.clear_prices(u, b)
 
     def direction(self, u: Floats, y: Floats, b: Floats, log_q: Floats) -> Floats:
         """(R,) Newton's direction for the resources with a price, entries at most 5 beta; 0 where the equations are singular."""
@@ -177,8 +174,14 @@ class ServerDual:
             return step
         return np.clip(np.nan_to_num(step), -5.0 * self.beta, 5.0 * self.beta)
 
+    def clear_prices(self, u: Floats, b: Floats) -> Floats:
+        """Every price in turn at the value at which its own resource is just full, or 0 where that is never the case."""
+        u = u.copy()
+        for r in np.flatnonzero((self.server.w > 0).any(axis=0)):
+            u[r] = self._cleared(u, b, int(r))
+        return u
+
     def _cleared(self, u: Floats, b: Floats, r: int) -> float:
-        """The price of r at which this resource is just full, or 0 where that is never the case."""
         from scipy.optimize import brentq
 
         def excess(value: float) -> float:

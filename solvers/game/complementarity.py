@@ -169,8 +169,7 @@ class AlphaContinuation(NewtonSession):
                 break
             self.step()
             merits.append(here.merit)
-            new = self.next_point(problem, here, max(merits[-MEMORY:]))
-            if new is None:
+            if (new := self.next_point(problem, here, max(merits[-MEMORY:]))) is None:
                 break
             v = new
         return v
@@ -221,8 +220,7 @@ def lemke(
         if leaving == 2 * size:
             break
         entering = leaving + size if leaving < size else leaving - size  # 3
-        found = _row(T, basis, entering, tolerance)  # 4
-        if found is None:
+        if (found := _row(T, basis, entering, tolerance)) is None:  # 4
             return None
         row = found
     else:

@@ -108,7 +108,7 @@ class PathFollowing:
             self.now, along = newton.point, newton.tangent(self._drift(newton))
             if newton.point.theta < self.due:
                 self._try_to_end(newton, along)  # 5
-            if self.session.reached or (self._long and self.session.nearly):
+            if self._enough():
                 return
             try:
                 newton = self._advance(newton, self._oriented(newton, along))  # 2, 3, 4
@@ -120,6 +120,10 @@ class PathFollowing:
     @property
     def _long(self) -> bool:
         return self.session.done > self.begun + LONG_PATH
+
+    def _enough(self) -> bool:
+        """Whether the residual is the target, or on a long path within the margin."""
+        return self.session.reached or (self._long and self.session.nearly)
 
     def look(self) -> None:
         """Judge the last point of the path, on all arcs and with every alpha."""
@@ -228,8 +232,7 @@ def finish_by_layers(session: NewtonSession, x: Floats) -> None:
     """Step 5 for alpha = infinity with variants near tasks x (A,): the equations of its patterns, one after the other."""
     game = session.game
     for found in patterns(game, x, PATTERNS) if not game.finite.any() else ():
-        new = corrected(game, x, found)
-        if new is not None and session.look_at(new):
+        if (new := corrected(game, x, found)) is not None and session.look_at(new):
             return
 
 

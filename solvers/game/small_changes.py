@@ -45,6 +45,12 @@ UNIT, COST = 1e-3, 1e2
 """What changes are counted in, and what costs are multiplied by: HiGHS compares both with 1e-10."""
 
 
+def weights_at(levels: LevelEquations, point: CentralPathPoint) -> CentralPathPoint:
+    """N y in the place of y, and E + h, which every arc has, in that of e, at a point with a y on every arc."""
+    e = levels.derivatives(point.y, point.k).excess + levels.of_user(point.h)
+    return point._replace(y=levels.N * point.y, e=np.maximum(e, LITTLE_E))
+
+
 def nearer(levels: LevelEquations, weights: CentralPathPoint, y: Floats, k: Floats) -> CentralPathPoint:
     """The weights of step 3 after the answer y (A,), k (K, R) of a program: what is about 0 at either point counts more."""
     excess = levels.derivatives(y, k).excess
@@ -55,9 +61,7 @@ def nearer(levels: LevelEquations, weights: CentralPathPoint, y: Floats, k: Floa
 
 def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
     """Steps 1 to 3 from a point with a y on every arc; the session keeps the best point."""
-    levels, y, k = session.levels, point.y, point.k
-    e = levels.derivatives(y, k).excess + levels.of_user(point.h)  # which every arc has
-    weights = point._replace(y=levels.N * y, e=np.maximum(e, LITTLE_E))
+    levels, y, k, weights = session.levels, point.y, point.k, weights_at(session.levels, point)
     for turn, most in enumerate(CHANGES):
         if turn:
             weights = nearer(levels, weights, y, k)

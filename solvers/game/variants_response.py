@@ -130,8 +130,7 @@ class ServerTurn:
             v = np.where(used, np.where(price, np.maximum(v, LEAST_PRICE), v), 0.0)
             own = np.where(price, v, np.where(arc, np.maximum(v, 1e-6 / self.weight), 1.0))
             now, J = self.conditions(v, own)
-            step = least_step(J[used][:, used], -now[used])
-            if step is None:
+            if (step := least_step(J[used][:, used], -now[used])) is None:
                 return None
             v[used] = np.where(price[used], v[used] * np.exp(np.clip(step, -3.0, 3.0)), v[used] + own[used] * step)
             v = np.maximum(v, 0.0)

@@ -197,8 +197,7 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _next(self, now: PrimalDual, lack: Residuals, error: float) -> tuple[PrimalDual, Residuals, float]:
         """One iteration: the point, what the equations lack there, and its error."""
-        found = self._next_by_few(now, error)
-        if found is not None:
+        if (found := self._next_by_few(now, error)) is not None:
             return found
         system, affine = self._predicted(now, lack, error)  # 2, 3
         step = self._corrected(system, now, affine)  # 4, 5

@@ -58,8 +58,7 @@ def bordered(matrix: Callable[[Precision], Dense], a: Floats, rho: float, single
     """The lower factor of a matrix plus rho a a^T, formed for each precision that is tried; LinAlgError where there is none."""
     for kind in ([np.float32] if single else []) + [np.float64]:
         syr = blas("syr", kind)
-        factor = cholesky(syr(rho, a, a=matrix(kind), lower=1, overwrite_a=1), overwrite=True)
-        if factor is not None:
+        if (factor := cholesky(syr(rho, a, a=matrix(kind), lower=1, overwrite_a=1), overwrite=True)) is not None:
             return factor
     raise np.linalg.LinAlgError
 

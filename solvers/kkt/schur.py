@@ -88,7 +88,9 @@ def plan_for(instance: Instance, most: int) -> Plan:
     """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common."""
     rows, users, limit = instance.K * instance.R, instance.N, most_rows(instance, most)
     if uses_few(instance):
-        return "sparse rows" if rows > LARGE and _few_coupled(instance) else "rows" if rows <= limit else ""
+        used = np.add.reduceat(np.diff(instance.arcs.load.indptr).astype(float), instance.arcs.first)
+        few_coupled = rows > LARGE and (used**2).sum() <= SPARSE * rows**2  # of all pairs of rows
+        return "sparse rows" if few_coupled else "rows" if rows <= limit else ""
     if rows > LARGE and not (_grid(instance) or _overlapping(instance)):
         return "sparse rows"
     if users <= most and (rows > limit or (rows > LARGE and users < 0.25 * rows)):
@@ -109,13 +111,6 @@ def scattered(instance: Instance) -> bool:
 def _grid(instance: Instance) -> bool:
     """Whether arcs are as many as loads.py has grids for."""
     return SPARSEST * instance.A >= instance.N * instance.K
-
-
-def _few_coupled(instance: Instance) -> bool:
-    """Whether so few pairs of rows have a user in common that the matrix of "rows" is better factorised sparse."""
-    arcs, rows = instance.arcs, instance.K * instance.R
-    used = np.add.reduceat(np.diff(arcs.load.indptr).astype(float), arcs.first)
-    return bool((used**2).sum() <= SPARSE * rows**2)
 
 
 def _overlapping(instance: Instance) -> bool:
@@ -209,8 +204,7 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
     diagonal = np.diag_indices(len(matrix))
     for guard in guards:
         matrix[diagonal] = pivots(guard)
-        factor = cholesky(matrix)
-        if factor is not None:
+        if (factor := cholesky(matrix)) is not None:
             return partial(solved, factor)
     raise np.linalg.LinAlgError
 

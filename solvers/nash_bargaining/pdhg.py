@@ -130,6 +130,12 @@ class SaddleProblem:
         primal, dual = other.primal - one.primal, other.dual - one.dual
         return float(np.sqrt(primal @ (primal / self.tau))), float(np.sqrt(dual @ (dual / self.sigma)))
 
+    def movement(self, now: SaddlePoint, new: SaddlePoint, omega: float) -> float:
+        """|T z - z|, from z to T z, in the norm in which T is nonexpansive."""
+        primal, dual = self.way(now, new)
+        cross = (new.dual - now.dual) @ (self.matrix @ (new.primal - now.primal))
+        return float(np.sqrt(max(omega * primal**2 + dual**2 / omega - 2.0 * cross, 0.0)))
+
     def tasks(self, point: SaddlePoint) -> Floats:
         """(A,) feasible tasks."""
         return feasible(self.instance, point.primal[: self.arcs] * self.instance.arcs.gamma)
@@ -159,10 +165,7 @@ class Epoch:
 
     @property
     def _movement(self) -> float:
-        """|T z - z|, from z to T z, in the norm in which T is nonexpansive."""
-        primal, dual = self.saddle.way(self.now, self.new)
-        cross = (self.new.dual - self.now.dual) @ (self.saddle.matrix @ (self.new.primal - self.now.primal))
-        return float(np.sqrt(max(self.omega * primal**2 + dual**2 / self.omega - 2.0 * cross, 0.0)))
+        return self.saddle.movement(self.now, self.new, self.omega)
 
     def over(self, iterations: int) -> bool:
         """PDLP's rules: enough progress, or too long a part of all iterations."""

@@ -271,7 +271,7 @@ def test_a_basis_that_fails_keeps_the_floating_point(monkeypatch):
 
 
 def test_what_highs_says_of_a_basis_is_not_said_of_the_rational_answer(monkeypatch):
-    monkeypatch.setattr("fairalloc.solvers.backends.highs_session.HighsSession._termination", lambda _: "inaccurate")
+    monkeypatch.setattr("fairalloc.solvers.backends.highs_session.TERMINATION", {"kOptimal": "inaccurate"})
     answer = solve(WANG, "drfh", "exact")
     assert (answer.termination, answer.tasks_exact) == ("optimal", (10, 10))
 
