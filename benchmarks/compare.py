@@ -163,7 +163,7 @@ def compare(before: str | Path, now: str | Path, threshold: Ratio = 1.2, suite: 
     BenchmarkError : a file that is not there or has no such run, runs with nothing in common, or
         a run on a machine that was too busy
     """
-    same = Path(before).resolve() == Path(now).resolve()
+    same = Path(before).exists() and Path(now).exists() and Path(before).samefile(now)
     (old, first, *left), (new, second, *rest) = _newest(before, suite, 1 if same else 0), _newest(now, suite, 0)
     busy = "; ".join(_busy(before, old, first) + left[0]), "; ".join(_busy(now, new, second) + rest[0])
     sides = [_repeats(first), _repeats(second)]

@@ -227,7 +227,7 @@ def only_the_reader_rejects(document):
     size = len(document["resources"])
     vectors = [s["capacity"] for s in servers]
     demands = [v for u in users for vs in (u["demands"], *u.get("demands_on", {}).values()) for v in vs]
-    chosen = [s for u in users for s in [*(u.get("eligible") or []), *u.get("demands_on", {})]]
+    chosen = [s for u in users for s in [*(u.get("eligible") or []), *u.get("demands_on", {}), *(u.get("rates") or {})]]
     return (
         any(len(set(some)) < len(some) for some in names)
         or any(len(v) != size for v in [*vectors, *demands])

@@ -107,7 +107,10 @@ def test_limits_that_do_not_bind_change_nothing(name, parameters, seed):
     instance = generators.placement(5, 3, 2, seed)
     old = solve(instance, name, **parameters)
     loose = instance.replace(max_tasks=old.tasks * 1.5)
-    np.testing.assert_allclose(solve(loose, name, **parameters).tasks, old.tasks, rtol=EQUILIBRIUM)
+    found = solve(loose, name, **parameters)
+    assert judged(instance, name, found.x, parameters) <= RESIDUAL
+    if name != "ps-dsf":  # which may have several answers
+        np.testing.assert_allclose(found.tasks, old.tasks, rtol=EQUILIBRIUM)
     assert judged(loose, name, old.x, parameters) <= RESIDUAL
     tight = instance.replace(max_tasks=old.tasks * (1 + 1e-12))
     assert judged(tight, name, old.x, parameters) <= RESIDUAL  # an equilibrium stays one under limits that it obeys
