@@ -23,7 +23,7 @@ from fairalloc.formulations.lexicographic.linear_program import LP, Round, cvxpy
 from fairalloc.formulations.lexicographic.same_model import MOST_ARCS, difference
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism, written_here
-from fairalloc.models.allocation import Allocation
+from fairalloc.models.allocation import SAME, Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, callers, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats, frozen, rational, worst
@@ -31,9 +31,6 @@ from fairalloc.models.numbers import Floats, floats, frozen, rational, worst
 if TYPE_CHECKING:
     import cvxpy as cp
     import pyomo.environ as pyo
-
-SAME = 1e-9
-"""The part by which a share may differ from the rational that it stands for."""
 
 AT_LIMIT = 1e-6
 """A share within this of a user's limit is at the limit."""
