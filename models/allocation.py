@@ -7,7 +7,7 @@ Why a method stopped (`termination`), whether it returned a point (`x`) and how 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from sys import modules
 from typing import Any
 
@@ -56,10 +56,15 @@ class Times:
         return Times(*(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True)))
 
 
-def check_rational(exact: Fraction, tasks: float, where: str, given: str = "") -> None:
+def check_rational(exact: Fraction | int, tasks: float, where: Callable[[], str], given: str = "") -> None:
     """InstanceError where a rational, which may be `given` as a text, is not the number of tasks beside it."""
-    if not (abs(exact) <= np.finfo(float).max and abs(float(exact) - tasks) <= SAME * abs(tasks)):
-        raise InstanceError(f"the allocation gives {where} as {tasks!r}, but exactly as {shown(given or exact_text(exact))}")
+    try:
+        number = float(exact)
+    except OverflowError:
+        number = np.inf
+    if not abs(number - tasks) <= SAME * abs(tasks):
+        told = shown(given or exact_text(Fraction(exact)))
+        raise InstanceError(f"the allocation gives {where()} as {tasks!r}, but exactly as {told}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +138,9 @@ class Allocation:
             raise InstanceError(f"there is no termination {shown(self.termination)}: the terminations are {known}")
         exact = self.x_exact is None or (isinstance(self.x_exact, tuple) and len(self.x_exact) == arcs)
         require(exact, "x_exact is", self.x_exact, f"it must be {arcs} rationals, one for each arc")
-        for a, value in enumerate(self.x_exact or ()):
-            self._check_exact(a, value, float(x[a]))
+        for a, (value, tasks) in enumerate(zip(self.x_exact or (), x.tolist(), strict=False)):
+            require(isinstance(value, Fraction | int), "an entry of x_exact is", value, "it must be a Fraction")
+            check_rational(value, tasks, partial(self._place, a))
         object.__setattr__(self, "x", frozen(x))
         pools = self.instance.K, self.instance.R
         for name, shape in (("prices", pools), ("round_prices", (-1, *pools)), ("bundles", (self.instance.N, *pools))):
@@ -143,12 +149,11 @@ class Allocation:
                 if not np.isfinite(getattr(self, name)).all():
                     raise InstanceError(f"{name} holds a number that is not finite, but all must be")
 
-    def _check_exact(self, a: int, value: Any, tasks: float) -> None:
-        require(isinstance(value, Fraction | int), "an entry of x_exact is", value, "it must be a Fraction")
+    def _place(self, a: int) -> str:
+        """The tasks of an arc, in words."""
         instance, arcs = self.instance, self.instance.arcs
         where = f"user {instance.users[arcs.user[a]]!r} tasks on server {instance.servers[arcs.server[a]]!r}"
-        where += f" as variant {arcs.variant[a]}" * bool(arcs.variant[a])
-        check_rational(Fraction(value), tasks, where)
+        return where + f" as variant {arcs.variant[a]}" * bool(arcs.variant[a])
 
     def noted(self, **facts: Any) -> "Allocation":
         """The same point with other facts about it, such as residuals: nothing is checked or derived again."""

@@ -381,7 +381,7 @@ def _exactly(value: Any, tasks: float, where: str) -> Fraction:
     if not isinstance(value, str):
         raise InstanceError(f"the allocation gives {where} exactly as {shown(value)}, but a rational is a string such as '5/7'")
     result = rational(value, f"what the allocation gives {where} exactly")
-    check_rational(result, tasks, where, value)
+    check_rational(result, tasks, lambda: where, value)
     return result
 
 
