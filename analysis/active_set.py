@@ -45,6 +45,9 @@ UNUSED, FULL = 1e-7, 1e-5
 STRICT = 1e-4
 """What is above 0 by less is not taken for positive: tasks are known to 1e-6 where a capacity is full at price 0."""
 
+LARGEST = 2000
+"""Arcs of the largest active set whose dense system costs less than solves at nearby capacities."""
+
 SOLVED = 1e-8
 """The relative residual up to which a linear system counts as solved, and a change of tasks in its null space as none."""
 
@@ -176,7 +179,10 @@ def _is_regular(active: ActiveSet, allocation: Allocation, where: Instance, unit
 
 
 def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
-    """Of alpha-fair, by the prices that prove most; None where a user has no tasks, or is at a limit that costs nothing."""
+    """Of alpha-fair, by the prices that prove most; None where a user has no tasks, or is at a limit that costs nothing.
+
+    None, too, for an active set of more than `LARGEST` arcs.
+    """
     instance, arcs, tasks = allocation.instance, allocation.instance.arcs, allocation.tasks
     marginal = item.marginal(allocation)
     if marginal is None or np.any(marginal <= 0):
@@ -188,6 +194,8 @@ def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
     if np.any(held & (least >= -STRICT)):
         return None
     open_ = reduced - np.where(held, least, 0.0)[arcs.user] <= STRICT
+    if np.count_nonzero(open_) > LARGEST:
+        return None
     part = (sp.diags_array(prices) @ arcs.load @ sp.diags_array(1.0 / marginal[arcs.user]))[:, open_]  # of what a task costs
     rows = part.max(axis=1).toarray().ravel() > STRICT
     used = np.flatnonzero(open_ & ~held[arcs.user])
@@ -204,7 +212,7 @@ def _of_prices(allocation: Allocation, item: Mechanism) -> ActiveSet | None:
 
 
 def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: Floats) -> ActiveSet | None:
-    """Of an equilibrium on the mechanism's domain; None where a limit costs nothing, or no levels prove it."""
+    """Of an equilibrium on the mechanism's domain; None where a limit costs nothing, no levels prove it, or it is too large."""
     instance, arcs = allocation.instance, allocation.instance.arcs
     levels = LevelEquations(item.game(instance))
     y = np.where(allocation.x > UNUSED * units, allocation.x, 0.0) / levels.game.gamma
@@ -220,6 +228,8 @@ def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: F
     _refuse_free_splits(allocation, held, excess)
     floor = np.where(held, least, 0.0)[arcs.user]
     open_ = (excess <= STRICT) & ((excess <= floor + STRICT) | np.isneginf(floor))
+    if np.count_nonzero(open_) > LARGEST:
+        return None
     priced = np.flatnonzero(open_ & np.isfinite(excess))
     rows = np.zeros((instance.K, instance.R), bool)
     np.logical_or.at(rows, arcs.server[priced], share[priced] > STRICT)

@@ -253,7 +253,7 @@ class _Work:
         """NotApplicable where nothing tells whether equilibria next to this one are alone."""
         parts = (STEPS[0], -STEPS[0])[: 2 if self.instance.capacities.flat[j] else 1]
         if any(derivatives_by_active_set(near.at(j, part), self.item) is None for part in parts):
-            raise NotApplicable("the active set is regular neither at the allocation nor next to it")
+            raise NotApplicable("the active set is not regular, or too large, at the allocation and next to it")
 
     def _note(self, i: int, r: int, reason: str) -> None:
         where = f"{self.instance.resources[r]} on {self.instance.servers[i]}"
