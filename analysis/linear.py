@@ -24,6 +24,9 @@ from fairalloc.solvers.method import Limits, Stopped
 DECIDED_BY = {False: "LP, HiGHS", True: "LP, basis computed in rationals"}
 """The `method` of a verdict that rests on an optimum in floating point (False) or in rationals (True)."""
 
+LARGE = 1000
+"""From so many columns on HiGHS's interior-point method, with crossover, is two to five times as fast as its simplex method."""
+
 
 class Optimum(NamedTuple):
     """The largest value, and a point z (columns,) at which it is attained."""
@@ -47,7 +50,8 @@ def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
     most, least = np.full(floats.shape[1], np.inf), np.full(floats.shape[0], -np.inf)
     highs = None
     with suppress(RuntimeError):  # HiGHS refuses large coefficients
-        highs = solved_lp(LP(np.asarray(cost, dtype=float), floats, least, np.asarray(sides, dtype=float), most))
+        large = {"solver": "ipm"} if floats.shape[1] > LARGE else {}
+        highs = solved_lp(LP(np.asarray(cost, dtype=float), floats, least, np.asarray(sides, dtype=float), most), **large)
     if exact:
         return _exactly(cost, matrix, sides, [] if highs is None else basic_columns(highs))
     if highs is None or highs.getModelStatus().name != "kOptimal":

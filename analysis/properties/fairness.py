@@ -42,6 +42,7 @@ from itertools import count, product
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.analysis.holdings import FEW, Holdings, Unsolved, ratio
 from fairalloc.analysis.linear import DECIDED_BY, maximum
@@ -203,6 +204,9 @@ class _Divisions:
             self.sides.append(-one / self.shape[0])
 
     def _row(self, at: Any, values: Any) -> Any:
+        """Dense in rationals, else sparse."""
+        if not self.h.exact:
+            return sp.coo_array((np.broadcast_to(values, len(at)), (np.zeros(len(at), int), at)), (1, self.index.size + 1))
         row = self.h.zeros(self.index.size + 1)
         row[at] = values
         return row
@@ -236,13 +240,12 @@ class _Divisions:
         """Step 2: the smallest largest gain, and the parts (N, K, R); `chosen` maps arcs to the resource they run out of."""
         h, rows, sides = self.h, list(self.rows), list(self.sides)
         for n in self.free:
-            row = self._row(-1, -h.array([1])[0])
-            for a in [a for a in h.own(n).tolist() if a in chosen]:
-                i, r = h.instance.arcs.server[a], chosen[a]
-                row[self.index[n, i, r]] = h.pools[i, r] / h.demand[a, r] / self.unit[n]
-            rows.append(row)
+            own = [(a, h.instance.arcs.server[a], chosen[a]) for a in h.own(n).tolist() if a in chosen]
+            runs = [h.pools[i, r] / h.demand[a, r] / self.unit[n] for a, i, r in own]
+            rows.append(self._row([*(self.index[n, i, r] for _, i, r in own), self.index.size], h.array([*runs, -1])))
             sides.append(h.worth[n] / self.unit[n] - self.low)
-        found = maximum(self._row(-1, -1), np.array(rows), np.array(sides), h.exact)
+        cost = h.array([0] * self.index.size + [-1])
+        found = maximum(cost, np.array(rows) if h.exact else sp.vstack(rows), np.array(sides), h.exact)
         if found is None:
             raise Unsolved("a linear program over equal partitions was not solved")
         return -found.value - self.low, found.z[:-1].reshape(self.shape)
