@@ -123,12 +123,15 @@ class AlphaFairArrow(ArrowProgram):
         return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
 
     def ended(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
-        """Whether the judge can bound what users are off by, too: the gap is small, limits are met, and tasks hardly changed."""
+        """Whether the judge can bound what users are off by, and gain, too.
+
+        The gap is small for the user that pays least, limits are met, and tasks hardly changed.
+        """
         if not super().ended(before, now, error, limits):
             return False
         (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), before.primal[self.parts[2]]
         allowed, paid = allowed_user_error(limits.promised), self.c * t ** (1.0 - self.alpha)
-        small = BOUNDED * min(allowed, FLAT) * float((self.alpha * paid).min() / paid.sum())
+        small = min(BOUNDED * min(allowed, FLAT) * (self.alpha * paid).min(), 0.5 * limits.promised * paid.min()) / paid.sum()
         met = bool((np.where(z * t > y * r, r, 0.0) <= SAME * t).all())
         return met and error <= max(small, self.options.target) and bool(np.abs(t / old - 1.0).max() <= CHANGE * allowed)
 

@@ -11,7 +11,7 @@ from profiles import drawn
 from strategies import allocations, instances
 from tolerances import RESIDUAL, ROUNDING
 
-from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, certify, check, check_mechanism
+from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, certify, check, check_mechanism, linear
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
@@ -182,6 +182,18 @@ def test_pareto_violated_by_little():
     assert verdict.margin == pytest.approx(VISIBLE, abs=LP)
     recheck_pareto(allocation, verdict)
     assert check(on_wang([10 * (1 - HIDDEN), 0, 0, 10]), "pareto")
+
+
+@pytest.mark.parametrize("name", ["pareto", "weak-sharing-incentive"])
+@pytest.mark.parametrize("part", [1.0, 0.9])
+def test_programs_of_many_columns_are_solved_by_another_method_alike(monkeypatch, name, part):
+    answer = solve(generators.generic(6, 3, 2, 1), "drfh")
+    allocation = dataclasses.replace(answer, x=np.where(answer.instance.arcs.user == 3, part, 1.0) * answer.x, x_exact=None)
+    few = check(allocation, name)
+    monkeypatch.setattr(linear, "LARGE", 0)
+    many = check(allocation, name)
+    assert few.holds == many.holds
+    assert name != "pareto" or few.margin == pytest.approx(many.margin, abs=LP)  # the other has one of several divisions
 
 
 def test_pareto_is_about_swaps_too():

@@ -11,7 +11,7 @@ from profiles import drawn
 from tolerances import ROUNDING
 
 import fairalloc as fa
-from fairalloc.analysis import differences
+from fairalloc.analysis import active_set, differences
 from fairalloc.analysis.active_set import derivatives_by_active_set
 from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.models.examples import generators
@@ -460,3 +460,16 @@ def test_the_id_of_an_answer_stands_for_its_parameters_everywhere():
     assert fa.check(answer, "alpha-pf-vds")
     with pytest.raises(fa.NotApplicable, match="cannot be explained by 'alpha-pf-vds': the residual"):
         fa.explain(answer, fa.mechanism("alpha-pf-vds"))
+
+
+@pytest.mark.parametrize("name", ["nb", "ps-dsf"])
+def test_large_active_sets_are_left_to_differences(monkeypatch, name):
+    allocation = solve(generators.generic(5, 2, 2, 1), name)
+    known = fa.sensitivity(allocation)
+    monkeypatch.setattr(active_set, "LARGEST", 1)
+    found = fa.sensitivity(allocation)
+    if name == "nb":
+        assert (set(known.how.flat), set(found.how.flat)) == ({"active set"}, {"differences"})
+        np.testing.assert_allclose(found.up, known.up, atol=ROUGH)
+    else:
+        assert "too large" in found.reason

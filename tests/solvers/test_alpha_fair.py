@@ -114,6 +114,14 @@ def test_what_is_the_same_problem_has_the_same_answer(instance, seed):
     assert (np.abs(twice.tasks / apart.tasks - 1) <= reach(twice, apart)).all()
 
 
+@pytest.mark.parametrize("instance", [generators.generic(10_000, 1, 4, seed) for seed in (1, 2, 4)], ids=lambda i: i.name)
+def test_with_many_users_the_free_gain_is_within_the_promise_too(instance):
+    """Beyond 5,000 arcs the free gain is bounded by what the user pays that pays least."""
+    allocation = solve(instance, "fds", METHOD)
+    assert allocation.claims_success
+    assert allocation.residual <= RESIDUAL
+
+
 @pytest.mark.parametrize("alpha", [0.3, 1.0, 2.0, 7.5])
 def test_every_alpha_of_fds(alpha):
     """Against nb on the pool for alpha = 1, and Clarabel's tasks and prices."""
