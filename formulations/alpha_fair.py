@@ -10,7 +10,7 @@ The parameter `share` says what sigma_n is: 1 (tasks), 1 / gamma_n (task-share) 
     alpha = inf    lexicographic max-min fairness of the shares: lmmf, tsf, drfh         (alpha_family.py)
 
 and fds is the case of one pool. For one alpha > 1 the models maximise the increasing function -log(-(alpha - 1) objective) /
-(alpha - 1) instead, the power mean of the shares: the objective itself spans too many orders of magnitude for large alpha.
+(alpha - 1), up to a constant the logarithm of the power mean of s / phi: the objective spans too many orders of magnitude.
 
 **Residual.** The larger of two: the first-order gain with marginal utilities sigma_n (s_n / phi_n)^-alpha, which for large alpha
 gives users with large shares next to no weight; and what users could have for free, sum_n (u'_n / u_n - 1) over feasible u' >= u.

@@ -12,7 +12,7 @@ all servers ps-dsf. For alpha != 1 x_n need not be unique (docs/papers/errata.md
 take.
 
 Limits (x_n <= M_n) and several variants: game/game.py (L), variants at alpha = inf: game/ps_dsf_variants.py. Residual:
-game/residual.py. Models, for finite alpha: game/printed.py where K has it (A = 1, B = 0, no limits, one demand vector), else
+game/residual.py. Models, for finite alpha: game/printed.py for A = 1, B = 0, no limits and one demand vector, else
 game/merit.py, game/ncp.py, or nb.py (where g_i' is a multiple of 1 / z on every server), which `form` names. An edit gets the
 model in levels, game/merit.py.
 """
@@ -153,7 +153,7 @@ class AlphaPfVds(Equilibrium):
         for i in np.flatnonzero(~game.logarithmic)[:1] if chosen == "nb" else ():  # where its answer is no equilibrium
             what = "a utility of one's own" if game.own[i] else f"alpha = {game.alpha[i]:g}"
             server = f"server {game.instance.servers[i]!r}"
-            raise NotApplicable(f"form 'nb' is for alpha = 1 on every server, but {server} has {what}")
+            raise NotApplicable(f"form 'nb' is for alpha = 1 or A = 0 on every server, but {server} has {what}")
         return forms[chosen](game)
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
@@ -171,7 +171,7 @@ def best_response(
 
     For alpha > 1 it maximises an increasing function of (K 12),
 
-        B = 0:   -log(sum_n phi_n z_n^(1 - alpha)) / (alpha - 1),      the power mean; well scaled for every alpha
+        B = 0:   -log(sum_n phi_n z_n^(1 - alpha)) / (alpha - 1),      the logarithm of a power mean; well scaled
         B > 0:   (A^alpha exp(s - s0) / (1 - alpha) + B exp(-s0) sum_n phi_n log z_n) / largest coefficient,
                  exp(s) >= sum_n phi_n z_n^(1 - alpha),  s0 its logarithm when the server is divided equally
 

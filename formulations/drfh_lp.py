@@ -3,8 +3,8 @@ r"""W's single linear program for DRFH (W (6), with weights W 5.1): the model of
     max g   s.t.   sum_n x_ni d_nr <= c_ir,    sigma_n sum_i x_ni / phi_n >= g,    sigma_n = max_r d_nr / sum_i c_ir      (W 6)
 
 W writes `= g`; with `>=` the optimal g is the same. The LP is the whole of DRFH when demands are positive, tasks unlimited and
-every user may use every server (W Prop 2). **It is not enough** when a demand is zero, a placement constraint binds or a user
-reaches its limit: then some users can still be raised when the user with the least share cannot. Use drfh there.
+every user may use every server (W Prop 2). **It need not be enough** when a demand is zero, a placement constraint binds or a
+user reaches its limit: others may then rise when the user with the least share cannot. Use drfh there.
 """
 
 from fairalloc.formulations.drfh import DominantResourceFairness

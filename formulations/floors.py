@@ -7,7 +7,7 @@ every round of a lexicographic rule: a user stops where it can have no more whil
 Unlike other edits it is solved in the canonical units of the mechanism, and the optimality conditions of that model judge it.
 Where no allocation has all floors, the answer names an irreducible set of them that contradict each other (solvers/iis.py), and
 `explain` has their prices, the duals of "floor".
-A mechanism whose conditions are about one server refuses: they have no place for a floor of a user's total.
+All others refuse. Conditions about one server have no place for a floor of a user's total.
 """
 
 from typing import TYPE_CHECKING

@@ -2,7 +2,7 @@ r"""MMF: max-min fair numbers of tasks (Z (2)).
 
     max t   s.t.   u_n / phi_n >= t,    u feasible                                                        (Z 2, phi = 1 in Z)
 
-Only the poorest count: the answer is not unique and need not be Pareto optimal (Z Example 2). Use lmmf for one that is.
+Only the poorest count: the answer need be neither unique nor Pareto optimal (Z Example 2). That of lmmf is Pareto optimal.
 """
 
 from fairalloc.formulations.lexicographic.rule import MaxMin

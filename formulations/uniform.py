@@ -1,6 +1,7 @@
 r"""Uniform: every user gets its part of every server (K 2.1 and 3.3; W Def 2 with equal weights).
 
-    user n runs on server i what it can with (phi_n / sum_m phi_m) c_ir of each resource r, eligible or not for the others
+    user n runs on server i what it can with (phi_n / sum_m phi_m) c_ir of each resource r, whether others may run there or not,
+    and at most max_tasks_n in all
 
 With several variants that is the best packing (Z 1). It is written as one program, utilitarian.py on the instance in which every
 server is partitioned among the users. A user keeps all of its own time (`with_own_time`), which nobody else has.

@@ -612,7 +612,7 @@ LIMITED = FIG1.replace(max_tasks=[1, None, None, None])
         (lambda: configured(alpha=2).cvxpy(FIG1, form="ncp"), "form is 'ncp'"),
         (
             lambda: configured(alpha=2).cvxpy(FIG1, form="nb"),
-            "form 'nb' is for alpha = 1 on every server, but server 's1' has alpha = 2",
+            "form 'nb' is for alpha = 1 or A = 0 on every server, but server 's1' has alpha = 2",
         ),
         (lambda: configured(alpha=[1, 3]).pyomo(FIG1, form="nb"), "but server 's2' has alpha = 3"),
         (lambda: configured(alpha=0).cvxpy(FIG1), "must be positive"),
