@@ -4,8 +4,8 @@ r"""How far the tasks of each user may be from right ones that are unique, relat
 
     |u*_n / u_n - 1| <= sqrt(E / (c_n y_n)),   sqrt(E) <= A + sqrt(A^2 + S),   A^2 = sum_n a_n^2 / (4 c_n y_n)
 
-with U_n' = b_n u^-alpha_n and c_n = alpha_n (1 + D)^-(alpha_n + 1). At a limit M_n, a_n may be a price of the limit instead:
-S grows by a_n (M_n / u_n - 1); at a floor m_n so may -a_n: S grows by a_n (m_n / u_n - 1).
+with U_n' = b_n u^-alpha_n and c_n = alpha_n (1 + D)^-(alpha_n + 1), where no bound is above D. At a limit M_n, a_n may be a price
+of the limit instead: S grows by a_n (M_n / u_n - 1); at a floor m_n so may -a_n: S grows by a_n (m_n / u_n - 1).
 
 **Lexicographic rules.** User n can rise by e_n = rho_n u_n tasks, and gives way by at most sum_a min(x_a, max_r missing_ir /
 load_air), to first order: pool j lacks at most sum_m load_mj e_m, and at most the largest term of each layer of prices.
