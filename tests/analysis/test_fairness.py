@@ -333,6 +333,14 @@ def test_total_envy_by_the_formula_of_k():
     assert seen == {True, False}
 
 
+def test_with_variants_total_envy_freeness_is_not_the_stronger_one():
+    """User 1's parts of two servers run half a task, and together they would run a whole one, as what user 2 holds would."""
+    instance = Instance([[[1, 1], [4, 0], [0, 4]], [1, 1]], [[2, 2], [2, 2]])
+    allocation = Allocation(instance, [0, 0, 0.25, 0, 0, 0.25, 1, 0])
+    assert check(allocation, "total-envy-freeness").holds
+    assert check(allocation, "envy-freeness").holds is False
+
+
 def by_milp(allocation):
     """W Def 4 as a mixed-integer program: min t, with for each user and server a resource that its tasks are bounded by."""
     h = Holdings(allocation, exact=False)

@@ -228,6 +228,16 @@ def test_pareto_witnesses_hold_for_random_allocations(allocation):
         recheck_pareto(fitting, verdict)
 
 
+@pytest.mark.parametrize(("name", "given"), [("alpha-pf-vds", {"alpha": 1}), ("ps-dsf", {}), ("ps-dsf-tdm", {})])
+def test_with_limits_several_answers_of_the_game_are_pareto_optimal(name, given):
+    """User 3 may have its half task from either server."""
+    instance = Instance([[1]] * 3, [[1], [1]], eligible=[[1, 0], [0, 1], [1, 1]], max_tasks=[None, None, "1/2"])
+    for x in ([1, "1/2", 0, "1/2"], ["3/4", "3/4", "1/4", "1/4"]):
+        allocation = Allocation(instance, [float(Fraction(v)) for v in x])
+        assert check(allocation, mechanism(name, **given)).holds
+        assert check(allocation, "pareto").holds
+
+
 def test_a_tiny_negative_entry_frees_no_capacity():
     """u1's -1e-11 tasks on the small server leave 2e-8 of it to u2: rounding, yet more than the linear program tolerates."""
     instance = Instance([[1], [1]], [[1], ["1/2000"]], eligible=[[True, True], [False, True]])

@@ -293,6 +293,8 @@ def test_floors_that_leave_a_user_nothing_are_refused_by_rules_that_give_everybo
     assert fa.solve(full, "mmf").tasks == pytest.approx([1, 0, 3])
     assert fa.solve(full.replace(min_tasks=[1, 0, 2.99]), name).tasks[1] > 1e-3
     assert fa.solve(full.replace(min_tasks=[1, 0, 4]), name).termination == "infeasible"
+    for alpha in (0, "inf") if name != "nb" else ():  # at its ends a family does not
+        assert fa.solve(full, name, alpha=alpha).tasks == pytest.approx([1, 0, 3])
 
 
 @pytest.mark.parametrize("floors", [[0, 0], ["0", "0"], np.zeros(2)], ids=str)

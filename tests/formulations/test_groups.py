@@ -152,6 +152,14 @@ def test_a_group_is_served_where_its_share_is_cheapest():
     assert rescued.tasks[1] / 3 >= 0.2 - 1e-9
 
 
+def test_of_one_resource_placement_or_a_guarantee_may_leave_a_user_nothing():
+    placed = fa.Instance([[1]] * 3, [[1], [1]], eligible=[[1, 0], [0, 1], [1, 0]], groups={"A": [0, 1], "B": [2]})
+    assert fa.solve(placed, "nested-leximin", "exact").tasks_exact == (0, 1, 1)
+    inside = {"one": {"users": [0], "guarantee": "1/2"}, "two": [1]}
+    kept = fa.Instance([[1]] * 3, [[1]], groups={"A": {"groups": inside}, "B": [2]})
+    assert fa.solve(kept, "nested-leximin", "exact").tasks_exact == (Fraction(1, 2), 0, Fraction(1, 2))
+
+
 def test_what_a_group_does_not_ask_for_is_lent():
     instance = fa.Instance(
         [[1]] * 3, [[12]], max_tasks=[1, None, None], groups={"A": {"users": [0], "guarantee": "1/2"}, "B": [1], "C": [2]}

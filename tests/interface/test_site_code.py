@@ -151,5 +151,7 @@ def test_every_mechanism_and_paper_has_a_page():
     """Each mechanism's page has an example that runs."""
     pages = {file.stem for file in (DOCS / "theory").glob("*.md")}
     assert pages - {"index", "residuals", "floors", "whole-tasks"} == set(MECHANISMS)
+    rows = re.findall(r"^\| (`.*?) \|", (DOCS / "theory" / "residuals.md").read_text(), re.MULTILINE)
+    assert sorted(re.findall("`(.*?)`", "".join(rows))) == sorted(MECHANISMS), "each has a residual in the table"
     assert all(run_page((DOCS / "theory" / f"{name}.md").read_text(), []) for name in ("drf", "njc"))
     assert {file.stem for file in (DOCS / "papers").glob("*.md")} == {"errata", "index", "printed-numbers", *PAPERS}
