@@ -626,3 +626,10 @@ def test_solved_means_that_the_median_repeat_is_a_success():
     rows = ranking("drfh", [*half, record(method="late", wall=40.0)]).rows
     assert [(rank.method, rank.solved, round(rank.mean, 9)) for rank in rows] == [("half", 0, 30.0), ("late", 1, 30.0)]
     assert metrics.data_profile(half) == {"half": [math.inf]}
+
+
+def test_the_page_of_benchmarks_counts_the_solves_of_the_records():
+    docs = Path(__file__).parents[2] / "docs"
+    solves = re.findall(r"\| ([\d,]+) \|$", (docs / "records" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    told = re.search(r"in ([\d,]+) solves", (docs / "BENCHMARKS.md").read_text(encoding="utf-8"))
+    assert sum(int(number.replace(",", "")) for number in solves) == int(told[1].replace(",", ""))
