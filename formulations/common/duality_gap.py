@@ -1,6 +1,6 @@
 r"""First-order optimality of a program over tasks, proved by prices.
 
-For a program max U(u) with marginal utilities a_n = dU/du_n at the allocation, u is optimal iff no feasible u' gains to first
+For max U(u), U concave with marginal utilities a_n = dU/du_n at the allocation, u is optimal iff no feasible u' gains to first
 order, sum_n a_n (u'_n - u_n) <= 0 (for nb this is K footnote 5). The residual is the largest relative gain,
 
     max over feasible u' of  sum_n a_n u'_n / sum_n a_n u_n  -  1.

@@ -11,9 +11,9 @@ The residual is the largest of
     dual        how far r_j is from 0 (from >= 0 where x_j >= 0), relative to the sizes of its terms; duals of the wrong sign
     gap         sum_k |lambda_k| slack_k + sum_j x_j r_j over x_j >= 0, relative to sum_j |x_j| (|grad f_j| + |H x|_j)
 
-with H the Hessian of f: all 0 exactly at an optimum of a convex program (convexity.py). Functions without derivatives and cones
-are judged by a bound on the objective that the dual values of the model's cone program prove (conic.py), and integers by that of
-branch and bound: by `primal`, what the bound lacks, and the gap to the bound.
+with H the Hessian of f: of a convex program (convexity.py) all are 0 only at an optimum, with duals that prove it. Functions
+without derivatives and cones are judged by a bound on the objective that the dual values of the model's cone program prove
+(conic.py), and integers by that of branch and bound: by `primal`, what the bound lacks, and the gap to the bound.
 """
 
 from collections.abc import Mapping
