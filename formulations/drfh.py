@@ -10,7 +10,7 @@ and DRFH finds the largest weighted share g that all users can have (W (6), in K
 
 The models write `>= g`: the optimal g is the same, and users may hold more than g. Where some users are stuck while others can
 rise (K Fig. 1; drfh_lp.py), later rounds keep their levels: `cvxpy_round` and `pyomo_round` of lexicographic/linear_program.py
-make them of the models below. With placement constraints P and K call it C-DRFH, here an alias.
+make them of the models below. With placement constraints P calls it C-DRFH, here an alias.
 """
 
 from typing import TYPE_CHECKING
