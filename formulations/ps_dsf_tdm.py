@@ -1,4 +1,4 @@
-r"""PS-DSF on servers that are shared in time only (K 3.4, (17), Problem 2; P III).
+r"""PS-DSF on servers that are shared in time only (K 3.4, (17), Problem 2).
 
 A server runs one user at a time: x_ni / gamma_ni is the part of the time it gives to user n, and
 

@@ -1,4 +1,4 @@
-r"""Utilitarian: as many tasks as possible (a reference point; K section 2, D section 4).
+r"""Utilitarian: as many tasks as possible, a point of reference.
 
     max  sum_n w_n u_n   s.t.   u_n = sum of x over the user's arcs,    load @ x <= 1,    u_n <= max_tasks_n
 
@@ -33,7 +33,6 @@ class Utilitarian(Mechanism):
 
     id = "utilitarian"
     title = "the largest weighted sum of tasks"
-    source = "K 2; D 4"
     linear, integer, convex = True, False, True
     merges_servers = True
 
