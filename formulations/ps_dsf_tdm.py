@@ -10,8 +10,7 @@ agree (K Theorem 5), so Problem 2 is solved with g = log: the linear Fisher mark
     max   sum_n phi_n log x_n     s.t.  (K 19),  x >= 0
 
 whose equilibria are the PS-DSF allocations, and x_n is unique. With x_n <= M_n it gives one of the answers, a Pareto optimal one.
-A user with several variants runs their best mixture: docs/reference/derivations.md derives both. What is feasible in time is
-feasible.
+A user with several variants runs their best mixture: docs/reference/derivations.md derives both.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 r"""Lexicographic max-min fairness over integers: whole tasks (whole_tasks.py) for the max-min rules.
 
 Whole x of lexicographically largest v, v_n = sigma_n u_n / phi_n sorted upwards, have the largest sums T_k of the k smallest v_n,
-one after the other (Ogryczak and Sliwinski 2006). To fix stuck users round by round is wrong over integers: of one unit either of
-two users may have a whole task, so neither is stuck at 0.
+one after the other (Ogryczak and Sliwinski 2006). Of one unit either of two users may have a whole task: neither is stuck at 0.
 
     max  T_k = k t_k - sum_n d_kn    s.t.  d_jn + v_n >= t_j,  d >= 0,  j t_j - sum_n d_jn >= T_j  for j < k
 
