@@ -99,6 +99,13 @@ def test_fds_is_the_case_of_one_pool():
     assert fa.solve(instance, "fds", "exact", alpha="inf").tasks_exact == fa.solve(instance, "drf", "exact").tasks_exact
 
 
+@pytest.mark.parametrize(("share", "doubled"), [("tasks", False), ("task-share", True), ("dominant-share", True)])
+def test_with_alphas_of_their_own_twice_the_capacities_give_twice_the_tasks_by_shares_alone(share, doubled):
+    given = {"alpha": [1, 3], "share": share, "accuracy": "high"}
+    once, twice = (fa.solve(Instance([[1], [4]], [[c]]), "alpha-fair", **given).tasks for c in (1, 2))
+    assert np.allclose(twice, 2 * once, rtol=SHARES) == doubled
+
+
 def test_users_with_alphas_of_their_own():
     """Marginal utilities per unit of the resource are equal: u_1^(-1/2) = u_2^-2 / 4, by names and in order."""
     found = fa.solve(PAIR, "alpha-fair", alpha=[0.5, 2], accuracy="high")
