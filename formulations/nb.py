@@ -1,4 +1,4 @@
-r"""NB: the Nash bargaining allocation, which is the competitive equilibrium from equal incomes (Z III-B, (3)-(4), Prop 5).
+r"""NB: the Nash bargaining allocation, the competitive equilibrium from incomes w_n, equal ones in Z (Z III-B, (3)-(4), Prop 5).
 
     max   sum_n w_n log u_n                            (the logarithm of Z's product (3), with weights)
     s.t.  u_n = sum over its variants and servers of x  (Z 1)
