@@ -6,7 +6,7 @@ fraction x_i of its request, 0 <= x_i <= 1, such that
     for each resource j:  sum_i x_i r_ij <= 1,    with = for the bottlenecks                                       (D 1)
     for each user i:      x_i = 1,  or  x_i r_ij >= e_i for some bottleneck j                                      (D 2)
 
-On one pool, e_i = weight_i / sum of weights, and a full request are q_i = min(max_tasks_i, what the pool runs for i alone) tasks.
+On one pool, e_i = weight_i / sum of weights, and a full request is q_i = min(max_tasks_i, what the pool runs for i alone) tasks.
 
     (a) given the set I of bottlenecks, a linear program (D 5.2), with l_i = min(1, e_i / max_{j in I} r_ij):
         sum_i x_i r_ij = 1 (j in I),   sum_i x_i r_ij <= 1 (all j),   l_i <= x_i <= 1
