@@ -122,8 +122,8 @@ def check_mechanism(
     else:
         known = (*MECHANISM_PROPERTIES, *PROPERTIES)
         raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
-    several = not item.unique and used
-    return replace(verdict, answers=for_the_answer_of("exact" if exact else used[0])) if several else verdict
+    several, confirmed = not item.unique and used, exact and verdict.holds is False  # else the trials are of their method
+    return replace(verdict, answers=for_the_answer_of("exact" if confirmed else used[0])) if several else verdict
 
 
 def misreporting(

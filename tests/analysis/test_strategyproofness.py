@@ -332,6 +332,11 @@ def test_where_there_are_several_answers_a_verdict_says_whose_it_is_about(item, 
     assert check_mechanism(three, item, "envy-freeness", **parameters).answers == answers
 
 
+def test_what_trials_do_not_refute_is_about_the_answers_of_their_method():
+    found = check_mechanism(WANG, "ps-dsf", "strategyproofness", trials=2, method="best-response")
+    assert found.answers == "for the answer of best-response"
+
+
 def test_simple_lies_by_hand():
     """Another's demands instead of or beside one's own, each number times six factors or 0, and one server less or more."""
     search = object.__new__(_MisreportSearch)
