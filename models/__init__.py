@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairalloc.models.allocation import Allocation, Times
     from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, UnknownName
     from fairalloc.models.instance import Instance
-    from fairalloc.models.overview import Overview, show
+    from fairalloc.models.overview import Overview
 
 __all__ = [
     "Allocation",
@@ -23,7 +23,6 @@ __all__ = [
     "Overview",
     "Times",
     "UnknownName",
-    "show",
 ]
 
 if not TYPE_CHECKING:

@@ -175,7 +175,7 @@ class Instance(InstanceData):
 
     @property
     def floats_are_exact(self) -> bool:
-        """Whether nothing was given that floats do not hold."""
+        """Whether no numbers are kept beside the floats, as where all were given in arrays that floats hold."""
         return not self.own and all(value is None for key, value in self._given.items() if key != "demands_on")
 
     def __repr__(self) -> str:
@@ -184,7 +184,7 @@ class Instance(InstanceData):
 
     def _repr_html_(self) -> str:
         """For notebooks: the tables of models/overview.py, which the package of this module imports on demand."""
-        text: str = modules[__package__].show(self)._repr_html_()
+        text: str = modules[__package__].Overview(self)._repr_html_()
         return text
 
     @named

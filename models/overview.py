@@ -5,7 +5,7 @@ Rows of an instance that differ in their names alone are one row.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,26 +210,6 @@ class AllocationOverview(_Tables):
 
     def __repr__(self) -> str:
         return f"<overview of {self.allocation!r}>"
-
-
-@overload
-def show(what: Instance, head: int = ...) -> Overview: ...
-@overload
-def show(what: Allocation, head: int = ...) -> AllocationOverview: ...
-@checked
-def show(what: Instance | Allocation, head: int = HEAD) -> Overview | AllocationOverview:
-    """What an instance looks like: its users, servers, who may run where, and what each user could run alone; or an allocation:
-    who runs what where, how far it is from the definition, and how full the servers are.
-
-    Examples
-    --------
-    >>> wang = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], resources=["cpu", "memory"])
-    >>> overview = show(wang)
-    >>> overview.user(0)["dominant"], overview.alone(0)
-    ('memory', 12.0)
-    """
-    require(isinstance(head, int) and head >= 1, "head is", head, "it must be a positive number of rows")
-    return AllocationOverview(what, head) if isinstance(what, Allocation) else Overview(what, head)
 
 
 def _members(of: NDArray[np.intp]) -> list[list[int]]:

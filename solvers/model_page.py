@@ -9,10 +9,10 @@ from functools import cached_property
 from textwrap import dedent
 from typing import overload
 
-from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism
+from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.formulations.edited import Edited
-from fairalloc.models import overview
 from fairalloc.models.allocation import Allocation
+from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import FairallocError
 from fairalloc.models.examples.published import EVERY_EXAMPLE
 from fairalloc.models.instance import Instance
@@ -129,10 +129,13 @@ def show(what: Allocation, head: int = HEAD) -> AllocationOverview: ...
 
 
 @overload
-def show(what: Mechanism, head: int = HEAD) -> ModelPage: ...
+def show(what: Mechanism | type[Mechanism], head: int = HEAD) -> ModelPage: ...
 
 
-def show(what: Instance | Allocation | Mechanism, head: int = HEAD) -> Overview | AllocationOverview | ModelPage:
+@checked
+def show(
+    what: Instance | Allocation | Mechanism | type[Mechanism], head: Count = HEAD
+) -> Overview | AllocationOverview | ModelPage:
     """What an instance or an allocation looks like, in tables; or what a mechanism is: formula, models as code, methods.
 
     Parameters
@@ -146,5 +149,6 @@ def show(what: Instance | Allocation | Mechanism, head: int = HEAD) -> Overview 
     >>> print(str(show(mechanism("drfh-lp"))).splitlines()[0])
     drfh-lp: W's single LP: the largest equal global dominant share g (W (6))
     """
-    item = as_mechanism(what)
-    return overview.show(what, head) if item is None else ModelPage(item)  # type: ignore[arg-type]
+    if isinstance(what, Instance):
+        return Overview(what, head)
+    return AllocationOverview(what, head) if isinstance(what, Allocation) else ModelPage(mechanism(what))

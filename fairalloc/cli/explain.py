@@ -13,11 +13,12 @@ from fairalloc.analysis.explorer import explorer_page
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit, written
 from fairalloc.formulations import Mechanism, mechanism
-from fairalloc.models import Allocation, Instance, NotApplicable, show
+from fairalloc.models import Allocation, Instance, NotApplicable
 from fairalloc.models.examples.schedulers import PEERS
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable
 from fairalloc.solvers import solve
+from fairalloc.solvers.model_page import show
 
 MECHANISMS = ("uniform", "drfh", "tsf", "nb", "ps-dsf")
 ALPHAS = (0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)

@@ -73,7 +73,7 @@ def test_show(run, racks):
         (["explain", "wang-fig2", "--method", "pdhg"], "method 'pdhg' does not compute 'drfh'"),
         (["explain", "wang-fig2", "-m", "alpha-pf-vds", "--param", "alpha=-1"], "alpha is -1"),
         (["show", "nope"], "there is no file and no published example 'nope'"),
-        (["show", "wang-fig2", "--head", "0"], "head is 0, but it must be a positive number of rows"),
+        (["show", "wang-fig2", "--head", "0"], "head is 0, but it must be a positive whole number"),
     ],
 )
 def test_errors_are_one_sentence_and_code_2(run, arguments, sentence):
