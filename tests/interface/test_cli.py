@@ -43,7 +43,13 @@ def test_the_second_promise(run):
     assert [u["tasks"] for u in json.loads(out)["users"]] == pytest.approx([2, 2], rel=1e-6)
 
 
-@pytest.mark.parametrize("what", ["mechanisms", "methods", "examples", "properties", "suites"])
+def test_an_allocation_of_no_method_is_written_as_the_schema_says(run, tmp_path):
+    schema = json.loads(files("fairalloc.models.files").joinpath("allocation.schema.json").read_text())
+    fa.write_allocation(fa.Allocation(example("wang-fig2").instance, [10, 0, 0, 10]), tmp_path / "given.json")
+    assert jsonschema.Draft202012Validator(schema).is_valid(json.loads((tmp_path / "given.json").read_text()))
+
+
+@pytest.mark.parametrize("what", ["mechanisms", "methods", "examples", "library", "properties", "hypotheses", "suites"])
 def test_lists_fit_the_page(run, what):
     code, out, _ = run("list", what)
     assert code == 0
@@ -177,7 +183,7 @@ def test_a_trace_is_shown_where_it_is_asked_for(run):
             ["wang-fig2", "-m", "nb", "--method", "highs"],
             "--mechanism: method 'highs' does not compute 'nb': the methods that do are",
         ),
-        (["wang-fig2", "-m", "nb", "--param", "alpha=3"], "--param: mechanism 'nb' has no parameter 'alpha': it has none"),
+        (["wang-fig2", "-m", "nb", "--param", "alpha=3"], "--param: mechanism 'nb' has no parameter 'alpha'"),
         (["wang-fig2", "-m", "nb", "--param", "alpha"], "--param is 'alpha', but it must be name=value"),
         (
             ["wang-fig2", "-m", "nb", "--time-limit", "-1"],
