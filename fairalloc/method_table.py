@@ -5,6 +5,7 @@ the same methods share a column.
 """
 
 from contextlib import suppress
+from typing import Any
 
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import FairallocError
@@ -25,15 +26,18 @@ def method_table() -> Grid:
     return Grid("Which method computes which mechanism", columns, rows)
 
 
+GIVEN: tuple[dict[str, Any], ...] = ({}, {"objective": "utilisation"}, {"integral": True})
+
+
 def computed(method: Method) -> str:
-    """The mechanisms that a method computes, and those that it computes only with a choice among their answers."""
+    """The mechanisms that a method computes, and those that it computes only with a parameter."""
     told = []
     for item in MECHANISMS.values():
-        with suppress(FairallocError):
-            if method.computes(item):
-                told.append(item.id)
-            elif method.computes(item.configure(objective="utilisation")):
-                told.append(f"{item.id} objective=..")
+        for given in GIVEN:
+            with suppress(FairallocError):
+                if method.computes(item.configure(**given)):
+                    told.append(" ".join([item.id, *(f"{name}=.." for name in given)]))
+                    break
     return ", ".join(told)
 
 
