@@ -123,7 +123,7 @@ def _computed(
     tasks = f"np.allclose({name}.tasks, {[round(v, 7) for v in allocation.tasks.tolist()]}, rtol={NEAR}, atol={NEAR})"
     if allocation.tasks_exact is not None:
         tasks = f"{name}.tasks_exact == {rational_code(allocation.tasks_exact, True)}"
-    several = ", one answer of several" * (allocation.mechanism in MULTIVALUED)
+    several = ", perhaps one of several answers" * (allocation.mechanism in MULTIVALUED)
     return [line, f"assert {tasks}  # tasks of {printable(', '.join(allocation.instance.users))}{several}"]
 
 

@@ -142,7 +142,7 @@ def _tasks(found: ClaimResult, instance: Instance, prime: str, said: str, number
         return []
     exact = allocation.tasks_exact
     row = tabular(f"x{prime}", "n", allocation.tasks.tolist() if exact is None else list(exact), numbers)
-    answer = "One answer of several" if allocation.mechanism in MULTIVALUED else "An answer"
+    answer = "One of perhaps several answers" if allocation.mechanism in MULTIVALUED else "An answer"
     lines = [f"{answer}{f' {plain(said)}' if said else ''}: {row}."]
     if allocation.x_exact is not None and allocation.instance.K > 1:
         there = tabular(f"x{prime}", "ni", _by_server(allocation.instance, allocation.x_exact), numbers)

@@ -135,7 +135,7 @@ def test_a_witness_in_latex_has_all_of_its_instance():
     found = _found(fa.claim("a", "utilitarian", "pareto", instances=lambda _: floors), fa.Case(floors), "user 'b' runs no task")
     out = _latex(found)
     assert "User 1 has 1/2 tasks at least." in out
-    assert "One answer of several: $(x_{1}, x_{2})" in out
+    assert "One of perhaps several answers: $(x_{1}, x_{2})" in out
     assert "\n\nUser $2$ runs no task" in out
     groups = fa.Instance([[1], [1], [1]], [[4]], groups={"g": {"users": [0, 2], "weight": 3}})
     out = _latex(_found(fa.claim("a", "nested-nb", "pareto", instances=lambda _: groups), fa.Case(groups)))
