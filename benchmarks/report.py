@@ -325,8 +325,8 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         ratios = ", ".join(f"{name} {ratio:.1f}" for name, ratio in summary.layers.items())
         say(f"Modelling layers: build + compile, divided by that of highs: {ratios}")
     for f in summary.failures[:_SHOWN]:
-        where = f"{f.count} of {f.runs} failed: {f.record.method} on {f.record.case}"
-        say(f"{where}: {f.what}", "red")
+        said = f": {f.record.message}" if f.record.termination == "error" and f.record.message else ""
+        say(f"{f.count} of {f.runs} failed: {f.record.method} on {f.record.case}: {f.what}{said}", "red")
     if (more := len(summary.failures) - _SHOWN) > 0:
         console.print(f"and {more} more failure{'s' * (more != 1)}, listed in the report")
     told = [f"not solved: {record.case}: {record.message}" for record in summary.undefined]

@@ -224,13 +224,21 @@ def test_readers_are_told_what_was_measured():
 
 
 def test_names_and_messages_are_no_markup_and_nothing_that_a_terminal_obeys():
-    made = summary_of([record(method="[/]"), record(method="m", case=":key:", claims=False)])
+    made = summary_of(
+        [record(method="[/]"), record(method="m", case=":key:", claims=False, termination="error", message="m raised [x]")]
+    )
     undefined = record(case="b", method=UNDEFINED, message="a \x1b[2J [red]")
     rows = (*made.rows_of_run, undefined)
     made = replace(made, path=Path("[b].sqlite"), others=1, run=replace(made.run, suite="[/]"), rows_of_run=rows)
     out = io.StringIO()
     print_summary(made, Console(file=out, width=200))
-    for part in ("suite [/]: ", "m on :key:", r"not solved: b: a \x1b[2J [red]", "[b].sqlite also holds 1 row of"):
+    for part in (
+        "suite [/]: ",
+        "m on :key:",
+        ": m raised [x]",
+        r"not solved: b: a \x1b[2J [red]",
+        "[b].sqlite also holds 1 row of",
+    ):
         assert part in out.getvalue()
 
 
