@@ -221,7 +221,7 @@ class Mechanism:
         integral = parameters.pop("integral", False)
         require(isinstance(integral, bool), "integral is", integral, "it must be true or false")
         for name in parameters:
-            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has none")
+            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}")
         if not integral:
             return self
         whole: Mechanism = imported("fairalloc.formulations.whole_rounds").whole_tasks(self)

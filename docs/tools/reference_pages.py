@@ -117,11 +117,7 @@ def _modules(room: str, what: str) -> str:
 
 def _command_line() -> str:
     parser = _parser()
-    parts = [
-        "# Command line\n\nWhatever is wrong is one sentence and exit code 2 (1 where a check fails, a claim of your own is "
-        "violated, or one of several instances has no answer; 70 is a mistake of this package, and "
-        "`--debug` shows its traceback). `--help` after a command says what is below.\n"
-    ]
+    parts = ["# Command line\n\n[Error messages](messages.md) has the exit codes. `--help` after a command says what is below.\n"]
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             told = {choice.dest: choice.help or "" for choice in action._choices_actions}

@@ -3,7 +3,7 @@
 | code | what it means |
 | --- | --- |
 | 0 | done |
-| 1 | a check, certificate or instance failed, an answer misses the accuracy, or an own claim is violated; the rest is written |
+| 1 | a check, proof, trial or instance failed, an answer misses the accuracy, or an own claim is violated; the rest is written |
 | 2 | the command or its input is wrong, or the answer cannot be written |
 | 70 | a mistake of this package: --debug shows the traceback |
 | 130 | interrupted |
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except MemoryError:
         complain("the memory of this machine does not suffice")
-        return INTERNAL
+        return 2
     except Exception as error:
         return _failed(error, "--debug" in words, options)
 
@@ -191,7 +191,7 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fairalloc {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    command = commands.add_parser("list", help="mechanisms, methods, examples, library, properties or suites")
+    command = commands.add_parser("list", help="mechanisms, methods, examples, library, properties, hypotheses or suites")
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
     command.set_defaults(run=_list)
     asked = COMMANDS.get(words[0]) if words else None

@@ -334,7 +334,7 @@ CALLS = [
         "accuracy is 'x', but it must be one of low, mid, high, or a residual between 0 and 1",
     ),
     ("tl", lambda: solve(WANG, "nb", time_limit=0), "time_limit is 0, but it must be a positive number or None"),
-    ("param", lambda: solve(WANG, "nb", alpha=2), "mechanism 'nb' has no parameter 'alpha': it has none"),
+    ("param", lambda: solve(WANG, "nb", alpha=2), "mechanism 'nb' has no parameter 'alpha'"),
     (
         "drf plc",
         lambda: solve(build(eligible=[[1, 0], [1, 1]]), "drf"),
