@@ -23,7 +23,7 @@ class InstanceError(FairallocError):
 
 
 class UnknownName(FairallocError):  # noqa: N818 (the words users read)
-    """An unknown name; the sentence gives similar names and all that exist."""
+    """An unknown name; the sentence gives similar names, and all that exist or where they are listed."""
 
 
 class NotInstalled(FairallocError):  # noqa: N818 (the words users read)

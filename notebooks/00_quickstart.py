@@ -88,8 +88,8 @@ placed = fa.solve(cluster, "drfh")
 placed.to_frame().round(3)
 
 # %% [markdown]
-# Mechanisms give fractions of tasks. Here each user's tasks on each server are rounded down, which always fits.
-# `fairalloc.simulation` hands out whole tasks one by one, in notebook 09.
+# Mechanisms give fractions of tasks unless `integral=True`. Here each user's tasks on each server are rounded down, which
+# always fits. `fairalloc.simulation` hands out whole tasks one by one, in notebook 09.
 
 # %%
 whole = np.floor(placed.by_server + 1e-9)

@@ -188,7 +188,7 @@ class Judging(AlgorithmOptions):
     ----------
     reference_arcs : arcs up to which an independent reference is asked without being requested
     exact_arcs : arcs up to which the answer is computed in rationals where floats cannot tell
-    digits_arcs : arcs up to which that of nb and fds is computed to many digits, which takes about 3 ms an arc
+    digits_arcs : arcs up to which the answer of nb, alpha-fair and fds is computed to many digits, which takes about 3 ms an arc
     rounding : relative error of a sum of prices, with what a solver leaves in them
     proved : residual up to which what an allocation's own prices prove needs no reference
     trusted : residual of the reference's own proof above which it is not compared with, for it may be wrong where the method is

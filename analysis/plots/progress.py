@@ -64,7 +64,7 @@ def convergence(item: Any, ax: "Axes | None" = None, *, against: str = "iteratio
 
 
 def _traces(item: Any) -> dict[str, Sequence[Mapping[str, Any]]]:
-    given = item if isinstance(item, Mapping) else {getattr(item, "method", "") or "trace": item}
+    given = item if isinstance(item, Mapping) else {getattr(item, "method", "trace") or "given": item}
     result = {str(name): one.trace if isinstance(one, Allocation) else one for name, one in given.items()}
     for name, trace in result.items():
         right = isinstance(trace, Sequence) and all(isinstance(entry, Mapping) for entry in trace)

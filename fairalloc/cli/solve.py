@@ -61,7 +61,7 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--log", action="store_true", help="show what the solver prints")
     command.add_argument("--trace", action="store_true", help="show the events or iterations of this package's own algorithms")
     command.add_argument("--format", default="table", choices=list(FORMATS))
-    text = "also draw who takes what, a panel for each instance: .svg, .png or .pdf (repeatable)"
+    text = "also draw who takes what, a panel for each answer: .svg, .png or .pdf (repeatable)"
     command.add_argument("--plot", action="append", default=[], metavar="FILE", help=text)
     command.set_defaults(run=_solve)
 

@@ -28,7 +28,7 @@ class HighsLeximinOptions(InteriorPointOptions):
 
     Attributes
     ----------
-    dense_arcs : arcs a user above which the first round goes to the interior-point method: measured on the suite `leximin`
+    dense_arcs : arcs a user above which the first round goes to the interior-point method: measured on the suite `lexicographic`
     """
 
     dense_arcs: Whole = 15

@@ -217,7 +217,7 @@ class ManyDigitsOptions(AlgorithmOptions):
 
     Attributes
     ----------
-    max_arcs : arcs up to which it applies; it takes about 3 ms an arc, and a second at 100
+    max_arcs : arcs up to which it applies; it takes about 3 ms an arc
     """
 
     max_arcs: Whole = 100

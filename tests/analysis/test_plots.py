@@ -245,6 +245,7 @@ def test_convergence_shows_the_trace():
     ("item", "options", "kind", "said"),
     [
         (DRFH, {}, fa.NotApplicable, "'.*' has no trace: solve with trace=True"),
+        (fa.Allocation(DRFH.instance, DRFH.x), {}, fa.NotApplicable, "'given' has no trace"),
         ([{"t": 1.0}], {}, fa.NotApplicable, "the trace of 'trace' has none of residual, merit, change, error: it has t"),
         ([{"merit": 1.0}], {"against": "seconds"}, fa.NotApplicable, "the trace of 'trace' has no 'seconds': it has merit"),
         ([{"merit": 1.0}], {"against": "days"}, fa.UnknownName, "no axis 'days': it must be one of iteration, seconds, time"),
