@@ -86,8 +86,7 @@ class Allocation:
     residuals : {"feasibility", "definition"}, dimensionless, computed from the instance alone. "optimality" replaces "definition"
         if the optimality conditions of the mechanism's own model judge it, "stationarity" if that model is not proved convex
     user_error : a bound on the relative error of every user's tasks, where the right tasks are unique; inf where nothing bounds
-        it by what the accuracy allows, None where tasks are not unique, nothing was judged or, with floors or groups, the
-        residual alone judges them
+        it by what the accuracy allows, None where tasks are not unique, nothing was judged or the residual alone judges them
     not_judged : one sentence on why nothing is known of its distance from the definition; "" where a residual says it
     times, iterations, trace, versions, message : what the method reported about its run
     threads : that linear algebra was allowed to use; None where no method ran to its end

@@ -60,9 +60,9 @@ def solve(
     mechanism : id or alias, see `fairalloc list`, or a mechanism of your own
     method : id, or a method of your own: a `Method` or a function `(instance, mechanism, limits) -> tasks` (catalogue/own.py);
         None takes the fastest available one whose residual meets the accuracy or whose answer is rational, else the best found
-    accuracy : "low", "mid" or "high" (ACCURACY), or a number: the promised residual, which sets each solver's own options. If
-        right tasks are unique, "optimal" also bounds each user's relative error by 100 times that, and never more than 1e-2
-        (`Allocation.user_error`). If nothing shows it, the termination is "optimal, user error not known"
+    accuracy : "low", "mid" or "high" (ACCURACY), or a number: the promised residual, which sets each solver's own options.
+        Where `Allocation.user_error` is a number, "optimal" bounds each user's relative error by 100 times that, and never more
+        than 1e-2. If nothing shows it, that is inf and the termination is "optimal, user error not known"
     time_limit : seconds for the whole call, judging included; None = no limit. The clock starts when the packages of the first
         method are imported, which is done once in a process; those of later methods are imported within the limit. The call takes
         at most 1.2 times as long and a second more

@@ -1,13 +1,4 @@
-"""The command line. Whatever goes wrong is one sentence on standard error, and the exit code says what it was.
-
-| code | what it means |
-| --- | --- |
-| 0 | done |
-| 1 | a check, proof, trial or instance failed, an answer misses the accuracy, or an own claim is violated; the rest is written |
-| 2 | the command or its input is wrong, or the answer cannot be written |
-| 70 | a mistake of this package: --debug shows the traceback |
-| 130 | interrupted |
-"""
+"""The command line. Whatever goes wrong is one sentence on standard error; docs/reference/messages.md has the exit codes."""
 
 import argparse
 import os
