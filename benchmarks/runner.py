@@ -262,7 +262,7 @@ def _idle(plan: Plan, described: Mapping[str, Described]) -> list[str]:
         if key not in useful:
             first = method.undeclared if key in plan.undeclared else [*reasons, "it computes none of the mechanisms there"][0]
             told.append(f"{key} fits no case of the suite {plan.name!r}: {first}")
-    if not useful and not any(found.undefined for found in described.values()):
+    if not useful and not all(found.undefined for found in described.values()):
         raise NotApplicable("; ".join(told))
     fit = {case.label for case in plan.suite.cases if described[case.name].methods}
     left = dict.fromkeys(case.label for case in plan.suite.cases if not (case.label in fit or described[case.name].undefined))

@@ -41,7 +41,7 @@ class Instance(InstanceData):
         servers may be given by a sparse matrix of SciPy (N x K), or by pairs (user, server), by name or number from 0. An array
         of the shape (N, K) is read as true and false
     rates : (N, K) >= 0, dense, sparse, by name or a table. At the rate q a task takes its demands / q, that is 1 / q of the time.
-        At 0, or where a sparse matrix has no entry, the user may not run. Default 1 (markets, Gavel)
+        At 0, or where a sparse matrix or a user's dictionary has no entry, the user may not run. Default 1 (markets, Gavel)
     max_tasks : (N,) > 0; None, inf or nan (what pandas writes for None) = unlimited (W 5.1)
     min_tasks : (N,) >= 0, at most max_tasks, default 0: floors, which the programs and rules of formulations/floors.py keep
     demands_on : {(user, server): vector or variants} that replace the demands on that server (P IV), whatever the rate

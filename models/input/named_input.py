@@ -9,7 +9,7 @@
 | min_tasks | user -> number | Series by user | |
 | counts | server -> number | Series by server | |
 | eligible | user -> list of servers, {server: bool}, or None = all | index = users, columns = servers | users x servers |
-| rates | user -> {server: number}, or a list of numbers; 0 where left out | index = users, columns = servers | users x servers |
+| rates | user -> {server: number}, 0 if left out, numbers, or None = 1 | index = users, columns = servers | users x servers |
 | demands_on | (user, server) -> as in demands | | |
 
 Sparse demands of users with several variants are a pair: a matrix (variants x resources) and the user of each row, from 0 on.
@@ -203,9 +203,10 @@ def _eligible(value: Any, users: _Names, servers: _Names) -> Any:
 def _rates(value: Any, users: _Names, servers: _Names) -> Any:
     if _is_table(value):
         return _cells(value, "rates", users, servers)
-    value = _partial(value, "rates", users, {})
+    value, ones = _partial(value, "rates", users, None), [1] * len(servers.names or ())
     listed = isinstance(value, Sequence) and not isinstance(value, str)
-    return [_partial(row, f"rates of {users.label(k)}", servers, 0) for k, row in enumerate(value)] if listed else value
+    named = {k: ones if row is None else row for k, row in enumerate(value)} if listed else {}
+    return [_partial(row, f"rates of {users.label(k)}", servers, 0) for k, row in named.items()] if listed else value
 
 
 def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence[int]:

@@ -647,6 +647,8 @@ def test_a_case_that_cannot_be_solved_is_a_record_and_the_others_run(tmp_path: P
         run(Suite("odd", "", cases), tmp_path / "r", methods=[FAKE["highs"]], setting=Setting(repeats=1), progress=False).added
         == 0
     )
+    with pytest.raises(FairallocError, match="idle fits no case of the suite 'odd'"):
+        run(Suite("odd", "", cases), tmp_path / "none", methods=[FAKE["idle"]], setting=Setting(repeats=1), progress=False)
 
 
 def test_comments_and_texts_change_no_identity(tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ COMMANDS = [
             "matrix -m drf --property pareto --trials 1 --seed": "whole number, 0 or more",
             "theorems verify --id K.T1 --trials": "positive whole number or None",
             "theorems verify --id K.T1 --seed": "whole number, 0 or more",
-            "show wang-fig2 --head": "whole number",
+            "show wang-fig2 --head": "positive whole number",
         }.items()
     ),
     (["simulate", "K.Fig9", "--small", "--seeds", "0-999999999999"], "but there must be at most 10,000 seeds"),

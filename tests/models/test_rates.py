@@ -76,6 +76,8 @@ def test_rates_by_name() -> None:
     named = {"ann": {"gpu": 2}, "bob": {"gpu": "1/2", "cpu": 1}}
     instance = fa.Instance({"ann": [1], "bob": [1]}, {"cpu": [4], "gpu": [4]}, rates=named)
     assert instance.exact.rates == {(0, 1): 2, (1, 0): 1, (1, 1): Fraction(1, 2)}
+    more = fa.Instance({"ann": [1], "bob": [1], "eve": [1]}, {"cpu": [4], "gpu": [4]}, rates=named)
+    assert more.exact.rates == instance.exact.rates | {(2, 0): 1, (2, 1): 1}, "a user without rates has the default"
 
 
 def test_rates_of_one_are_none_and_equal_placement() -> None:
