@@ -83,7 +83,7 @@ def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
         return _is_infeasible(solved(part, solver=solver, **solver_options(solver, "high")))
 
     for kept in _irreducible(added, infeasible):
-        yield [c.label or str(c) for c in kept]
+        yield [c.label or " ".join(str(c).split()) for c in kept]
 
 
 def _rows(constraint: Any, instance: Instance) -> list[Any]:

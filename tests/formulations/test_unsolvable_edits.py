@@ -194,6 +194,11 @@ def test_rows_that_restrict_nothing_are_no_reason_to_judge_nothing(edit):
     assert (found.claims_success, found.not_judged) == (True, "")
 
 
+def test_a_constraint_without_a_label_is_told_on_one_line():
+    edit = added(lambda x: np.eye(6) @ x >= 100)
+    assert fa.solve(KHAMSE, fa.mechanism("drfh").edited("mine", **edit)).message.isprintable()
+
+
 @pytest.mark.parametrize("name", ["drfh", "nb", "alpha-pf-vds"])
 def test_a_constraint_of_constants_that_is_violated_is_infeasible(name):
     """For nb the message was Pyomo's InfeasibleConstraintException."""
