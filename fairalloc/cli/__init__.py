@@ -218,7 +218,10 @@ LISTS: dict[str, tuple[list[str], Callable[[Any], list[list[str]]]]] = {
             [f.name, "x".join(map(str, f.size[:3])), f.hash, ", ".join(f.answers)] for f in map(fa.library, fa.library())
         ],
     ),
-    "properties": (["id", "meaning"], lambda fa: [[key, item.meaning] for key, item in fa.analysis.PROPERTIES.items()]),
+    "properties": (
+        ["id", "meaning"],
+        lambda fa: [[key, words] for key, words in fa.claim_properties().items() if key not in fa.MECHANISMS],
+    ),
     "hypotheses": (
         ["words", "meaning"],
         lambda _: [[*pair] for pair in import_module("fairalloc.theorems.hypotheses").hypothesis_words().items()],

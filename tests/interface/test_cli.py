@@ -55,6 +55,7 @@ def test_lists_fit_the_page(run, what):
     assert code == 0
     assert max(len(line) for line in out.splitlines()) <= 100
     assert len(out.splitlines()) > 2
+    assert ("population-monotonicity" in out) == (what == "properties"), "matrix takes it, whose help names this list"
 
 
 def test_tables_fit_the_page_and_say_what_they_leave_out(run, tmp_path):
