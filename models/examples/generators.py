@@ -134,7 +134,7 @@ def tied(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) ->
 
 @checked
 def zero_demand(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
-    """About half of the demands and some capacities are zero, so users reach their bottlenecks at different levels."""
+    """A quarter (2 resources) to half of the demands and some capacities are zero: bottlenecks come at different levels."""
     rng = Draws("zero_demand", n_users, n_servers, n_resources, seed)
     demands = rng.spread(rng.users) * rng.some(rng.users, 0.5)
     capacities = n_users * rng.spread(rng.servers) * (rng.random(rng.servers) < 0.8)
@@ -151,7 +151,7 @@ def placement(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 
 
 @checked
 def heavy_tailed(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
-    """Numbers of Pareto's law, index 1.5 (of a thousand the largest is a hundred medians), a third of the servers for each."""
+    """Numbers of Pareto's law, index 1.5 (of a thousand the largest is about 100 medians), a third of the servers for each."""
     rng = Draws("heavy_tailed", n_users, n_servers, n_resources, seed)
     return Instance(
         0.1 * rng.heavy(rng.users),
@@ -372,7 +372,7 @@ def weights(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0,
 
 @checked
 def demands(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, decades: int = 12) -> Instance:
-    """`generic` with demands up to `decades` powers of ten apart: those of two users are, the others' lie between them."""
+    """`generic` with a factor for the demands of each user: two are `decades` powers of ten apart, the others lie between."""
     rng = Draws("demands", n_users, n_servers, n_resources, seed)
     given = rng.as_generic()
     given["demands"] = given["demands"] * rng.far_apart(n_users, decades)[:, None]
