@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from fairalloc.models.errors import require
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.instance import Instance
 
@@ -33,7 +34,9 @@ class Misreport:
         return list(zip(self.users, self.demands, self.eligible, self.max_tasks or [None] * len(self.users), strict=True))
 
     def reported(self, instance: Instance) -> Instance:
-        """The instance as reported; InstanceError where a user has no eligible server as reported."""
+        """The instance as reported; InstanceError where there is no such user, or it has no eligible server as reported."""
+        there = set(self.users) <= set(range(instance.N))
+        require(there, "the users who misreport are", self.users, f"they must be numbers from 0 to {instance.N - 1}")
         demands: list[Any] = list(instance.exact.demands)
         own = dict(instance.exact.own)
         placement, limits = instance.placement.copy(), list(instance.exact.max_tasks)

@@ -332,6 +332,12 @@ def test_where_there_are_several_answers_a_verdict_says_whose_it_is_about(item, 
     assert check_mechanism(three, item, "envy-freeness", **parameters).answers == answers
 
 
+@pytest.mark.parametrize("user", [-1, 2])
+def test_a_misreport_of_nobody_is_refused(user):
+    with pytest.raises(FairallocError, match="the users who misreport are .* they must be numbers from 0 to 1"):
+        Misreport((user,), (None,), (None,)).reported(WANG)
+
+
 def test_what_trials_do_not_refute_is_about_the_answers_of_their_method():
     found = check_mechanism(WANG, "ps-dsf", "strategyproofness", trials=2, method="best-response")
     assert found.answers == "for the answer of best-response"
