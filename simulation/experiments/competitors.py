@@ -16,7 +16,7 @@ def _either(name: str, **parameters: Any) -> Any:
         return find_scheduler(name, **parameters)
     known = [*SCHEDULERS, *(one for item in MECHANISMS.values() for one in (item.id, *item.aliases))]
     if name not in known:
-        raise UnknownName(no_such("scheduler or mechanism", name, known))
+        raise UnknownName(no_such("scheduler or mechanism", name, known, f"there are {', '.join(known)}"))
     return mechanism(name).configure(**parameters)
 
 
