@@ -34,7 +34,7 @@ class Sentence:
     text : the statement in words
     kind : "round", "prices", "group", "user", "server", "effect", "constraint" or "note"
     source : what it is derived from: "certificate" (rationals, verified without a solver), "prices", "levels" (of floating point
-        answers), "derivatives" (fa.sensitivity), "duals" (of an own model), or "instance"
+        answers), "events" (of h-drf), "derivatives" (fa.sensitivity), "duals" (of an own model), or "instance"
     facts : the same in names and numbers
     """
 

@@ -31,11 +31,12 @@ def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
     residual = proved(subject.item, subject.allocation).residual  # 1
     if not residual <= REFUSED:
         raise refused(subject, f"a residual of {residual:.2g} is proved")
-    source = "the events of the algorithm in rationals" if isinstance(subject.item, HierarchicalDrf) else "prices"
-    return proved_by(source, residual), [*_of_groups(subject), *_of_users(subject, max(FULL, residual))]  # 2, 3
+    source = "events" if isinstance(subject.item, HierarchicalDrf) else "prices"
+    how = {"events": "the events of the algorithm in rationals"}.get(source, source)
+    return proved_by(how, residual), [*_of_groups(subject, source), *_of_users(subject, source, max(FULL, residual))]  # 2, 3
 
 
-def _of_groups(subject: Subject) -> Iterator[Sentence]:
+def _of_groups(subject: Subject, source: str) -> Iterator[Sentence]:
     if not (subject.domain.single_variant and subject.domain.same_everywhere):
         return  # dominant shares are not defined
     tree = Tree.of(subject.domain)
@@ -46,7 +47,7 @@ def _of_groups(subject: Subject) -> Iterator[Sentence]:
         guarantee = float(tree.groups.guarantees[k])
         facts = {"group": name, "part": float(tree.phi[k]), "share": float(shares[k]), "guarantee": guarantee}
         text = f"Group {name}, {said(float(tree.phi[k]))} of the system by weights, has the share {said(float(shares[k]))}"
-        yield Sentence(f"{text}{_of_quota(guarantee, float(tree.gamma[k]), float(shares[k]))}.", "group", "prices", facts)
+        yield Sentence(f"{text}{_of_quota(guarantee, float(tree.gamma[k]), float(shares[k]))}.", "group", source, facts)
 
 
 def _of_quota(guarantee: float, asked: float, share: float) -> str:
@@ -59,7 +60,7 @@ def _of_quota(guarantee: float, asked: float, share: float) -> str:
     return f": its guarantee {said(guarantee)}, and {said(share - guarantee)} that it borrows"
 
 
-def _of_users(subject: Subject, left: float) -> Iterator[Sentence]:
+def _of_users(subject: Subject, source: str, left: float) -> Iterator[Sentence]:
     """`left` is the part of a full capacity that may be left; NotApplicable where a user could run more."""
     domain, tasks, x = subject.domain, subject.allocation.tasks, np.maximum(subject.allocation.x, 0.0)
     costs, full = Costs(domain, x.tolist(), False), domain.arcs.load @ x >= 1.0 - left
@@ -76,4 +77,4 @@ def _of_users(subject: Subject, left: float) -> Iterator[Sentence]:
             raise refused(subject, f"user {domain.users[n]!r} could run more: nothing that its tasks need is full")
         rule = next(words for kind, words in RULES if isinstance(subject.item, kind))
         held = f"{joined(names)}, which {'is' if len(names) == 1 else 'are'} full"
-        yield Sentence(f"{runs}: its tasks need {held}, {rule}.", "user", "prices", {**facts, "full": names})
+        yield Sentence(f"{runs}: its tasks need {held}, {rule}.", "user", source, {**facts, "full": names})

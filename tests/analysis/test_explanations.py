@@ -648,7 +648,9 @@ def test_groups_by_hand(item, rule):
 def test_h_drf_takes_from_who_has_more():
     """B has all of r1, so its share is 1; then r2 fills up by A, whose share is 1/2, and by B's other user."""
     instance = Instance([[0, 2, 1], [4, 0, 1], [0, 3, 1]], [[12] * 3], users=["a", "b", "c"], groups={"A": [0], "B": [1, 2]})
-    texts = [s.text for s in fa.explain(solve(instance, "h-drf")).sentences]
+    told = fa.explain(solve(instance, "h-drf")).sentences
+    assert {one.source for one in told} == {"events", "derivatives"}, "it has no prices"
+    texts = [s.text for s in told]
     assert [text.split("has the ")[1] for text in texts[:2]] == ["share 0.5.", "share 1."]
     rule = "and no user who needs a full resource is given another task"
     assert texts[2] == f"a runs 3 tasks: its tasks need r2, which is full, {rule}."
