@@ -42,7 +42,7 @@ class ModelPage:
     def parts(self, layer: str) -> tuple[str, ...]:
         """The names of variables and constraints of its model on a published example; () for mechanisms of one's own."""
         item, instance = self._settled
-        if instance is not None and layer in item.layers:
+        if instance is not None and layer in item.layers and not item.unwritten(instance, layer):
             model = getattr(item, layer)(instance)
             if layer == "cvxpy":
                 rows = (c.label or " ".join(str(c).split()) for c in model.constraints)

@@ -26,6 +26,12 @@ def test_a_page_has_formula_code_names_and_methods(name, capsys):
     assert str(page).splitlines()[-1].startswith("Computed by ")
 
 
+def test_a_page_whose_parameters_have_no_model_has_its_formula_and_code():
+    page = fa.show(fa.mechanism("alpha-pf-vds", alpha="inf"))
+    assert page.parts("cvxpy") == page.parts("pyomo") == ()
+    assert "def " in str(page)
+
+
 def test_the_code_is_the_text_of_the_file():
     page = fa.show(fa.mechanism("drfh"))
     assert "cp.multiply(sigma / phi, arcs.owner @ x) >= g" in page.code("cvxpy")
