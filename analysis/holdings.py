@@ -138,9 +138,9 @@ class Holdings:
 
     @cached_property
     def worth(self) -> Any:
-        """(N,) U_n of each user's own bundle: its tasks, or more where they are not its best packing."""
+        """(N,) U_n of each user's own bundle: its tasks, or more where they are not its best packing or negative on an arc."""
         if self.allocation.bundles is None and self.instance.single_variant:
-            return np.minimum(self.tasks, self.limits)
+            return np.minimum(np.add.reduceat(np.maximum(self.x, 0), self.instance.arcs.first), self.limits)
         return np.array([self.utilities(n, self.bundles[n : n + 1])[0] for n in range(self.instance.N)], dtype=self.x.dtype)
 
     def own(self, n: int) -> Any:

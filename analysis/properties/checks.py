@@ -197,8 +197,8 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     possible at all, and at least 1 / N of that. With these differences as variables HiGHS took six times as long.
     """
     instance, arcs, unit = h.instance, h.instance.arcs, np.minimum(h.alone, FEW * h.limits)
-    x = h.allocation.x if h.exact else np.maximum(h.allocation.x, 0.0)  # a tiny negative entry frees capacity for others
-    near = replace(h, allocation=replace(h.allocation, x=x, bundles=None))
+    x = np.maximum(h.x, 0)  # a negative entry frees capacity for others
+    near = replace(h, allocation=Allocation(instance, x.astype(float), x_exact=tuple(x) if h.exact else None))
     keep = near.tasks / max(1, ratio(near.used, near.pools).max(), (near.tasks / h.limits).max())
     capped = np.isfinite(instance.max_tasks)
     answer = maximum(*_improvements(h, keep, capped, unit), h.exact)

@@ -129,6 +129,14 @@ def test_method_says_which_arithmetic():
         check(Allocation(ONE, [1, 1]), "drfh", exact=True)
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_negative_tasks_are_worth_nothing_and_no_allocation_with_some_is_optimal(exact):
+    """With -1 tasks u1 envied itself."""
+    none = given(ONE.replace(groups={"one": ["u1"], "other": ["u2"]}), [-1, 0])
+    assert [check(none, name, exact=exact).margin for name in ("envy-freeness", "sibling-envy-freeness")] == [0, 0]
+    assert check(none, "pareto", exact=exact).sentence == "not feasible: user 'u1' has -1 tasks on server 's1'"
+
+
 def test_margins_are_signed():
     """Slack is negative: each of W Fig. 2's users could run 10 tasks alone on a server, and 2 with the other's resources."""
     wang = example("wang-fig2").instance
