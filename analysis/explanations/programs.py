@@ -37,7 +37,7 @@ from fairalloc.formulations.common.duality_gap import first_order_gain, referenc
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.lexicographic.rule import AT_LIMIT, MaxMin
 from fairalloc.formulations.uniform import Uniform
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, without_rounding
 from fairalloc.solvers.judge import user_error
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.options import allowed_user_error
@@ -48,12 +48,12 @@ ENOUGH, SMALL = 1e-9, 5_000
 
 @dataclass(frozen=True)
 class DualSolution:
-    """Prices (K R,), what a task of each user is worth (N,), who is held by a limit, the value, and what proves them."""
+    """Prices (K R,), what a task of each user is worth (N,), whether its limit holds it (N,), the value, and what proves them."""
 
     costs: Costs
     prices: Sequence[Number]
     worth: Sequence[Number]
-    limited: frozenset[int]
+    limited: NDArray[np.bool_]
     value: Number
     source: str
     proof: str
@@ -71,7 +71,7 @@ def explain_program(subject: Subject) -> tuple[str, list[Sentence]]:
 def _certified(subject: Subject, made: ProgramCertificate) -> DualSolution:
     """The certificate's prices with the allocation's own tasks: other answers of the program have the same value."""
     domain, proof, costs = subject.domain, made.proof, costs_of(subject, made.x)
-    limited = _those(at_limit(domain, np.array([costs.tasks(n) for n in range(domain.N)], dtype=float), 0.0))
+    limited = at_limit(domain, np.array([costs.tasks(n) for n in range(domain.N)], dtype=float), 0.0)
     prices = proof.prices if costs.exact else [float(p) for p in proof.prices]
     return DualSolution(costs, prices, proof.worth, limited, proof.value, "certificate", certified(made))
 
@@ -88,8 +88,9 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
         raise refused(subject, reason or "it has no prices that prove it; solve again by a method that gives prices")
     q, limited = cheapest(domain, prices), at_limit(domain, allocation.tasks, residual)
     if isinstance(item, MaxMin):
-        y = float((q / item.rate(domain)).sum())
-        scale = 1.0 / y if y > 0 else 1.0
+        y = q / item.rate(domain)
+        scale = 1.0 / float(y.sum()) if y.any() else 1.0
+        q = np.where(y > max(NOISE, residual) * y.max(), q, 0.0)  # who bounds the value by less than is left open does not
     else:
         scale = scaled(domain, prices, allocation.tasks, domain.weights, ~limited)
     prices = prices * scale  # users are worth 1 together, or who is below its limit pays what it adds
@@ -97,11 +98,7 @@ def _in_floats(subject: Subject, reason: str) -> DualSolution:
     value = next(iter(item.values(allocation).values()))
     text = proved_by(f"the prices of {allocation.method or 'the allocation'}", residual)
     costs = costs_in_floats(domain, allocation.x, residual)
-    return DualSolution(costs, prices.tolist(), worth.tolist(), _those(limited), value, "prices", text)
-
-
-def _those(users: NDArray[np.bool_]) -> frozenset[int]:
-    return frozenset(np.flatnonzero(users).tolist())
+    return DualSolution(costs, prices.tolist(), worth.tolist(), limited, value, "prices", text)
 
 
 def _value(subject: Subject) -> str:
@@ -128,9 +125,9 @@ def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
     costs, user = known.costs, subject.domain.users[n]
     tasks, worth = costs.tasks(n), known.worth[n]
     least = min(costs.cost(a, known.prices) for a in costs.arcs_of(n))
-    facts: dict[str, Any] = {"user": user, "tasks": tasks, "worth": worth, "cheapest": least, "limited": n in known.limited}
+    facts: dict[str, Any] = {"user": user, "tasks": tasks, "worth": worth, "cheapest": least, "limited": bool(known.limited[n])}
     runs = f"{user} runs {tasks_of(tasks)}"
-    if n in known.limited:
+    if known.limited[n]:
         return all_its_tasks(runs, facts, known.source)
     if isinstance(subject.item, Uniform):
         return _of_part(subject, known, n, facts)
@@ -221,7 +218,8 @@ def _of_buyer(subject: Subject, prices: list[float], budget: float, costs: Costs
     facts = {"user": instance.users[n], "tasks": tasks, "budget": budget, "cheapest": least, "limited": limited}
     user = f"{instance.users[n]} has the budget {said(budget)}"
     if limited and least * tasks <= budget * (1.0 + SAME):
-        text = f"{user}, runs all that it asked for, {tasks_of(tasks)} at the cost {said(least * tasks)}, and keeps the rest: "
+        paid = said(float(without_rounding(np.array(least * tasks), budget)))
+        text = f"{user}, runs all that it asked for, {tasks_of(tasks)} at the cost {paid}, and keeps the rest: "
         return [Sentence(f"{text}no single capacity, made larger, gives it more tasks.", "user", "prices", facts)]
     text = f"{user} and a task costs it {said(least)} where it is cheapest, so it buys {said(tasks)}."
     return [Sentence(text, "user", "prices", facts), *costs.on_servers(n, prices, "prices", {})]

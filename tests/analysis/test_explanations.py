@@ -353,6 +353,15 @@ def test_both_ways_say_who_is_held_by_its_limit(item, monkeypatch):
         assert said == [True, False], exact
 
 
+def test_what_solvers_leave_of_0_is_0_in_sentences(monkeypatch):
+    """u2 was said to bound the least share, of which it has more, and to pay 2e-12 for what is free."""
+    monkeypatch.setattr(rounds, "EXACT", 0)
+    apart = Instance([[1], [1]], [[2], [9]], eligible=[[1, 0], [0, 1]])
+    assert fa.explain(solve(apart, "mmf", "cvxpy:clarabel")).sentences[0].facts["bound_by"] == ["u1"]
+    told = fa.explain(solve(apart.replace(max_tasks=[None, 3]), "nb"), user="u2").sentences[1].text
+    assert "runs all that it asked for, 3 tasks at the cost 0, and keeps" in told
+
+
 @pytest.mark.parametrize("item", ["nb", "alpha-fair", "utilitarian", "mmf", "drfh", "lmmf"])
 def test_where_limits_alone_hold_users_back_nothing_has_a_price(item, monkeypatch):
     allocation = solve(Instance([[1], [2]], [[10]], max_tasks=[2, 2]), item)
