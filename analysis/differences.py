@@ -41,8 +41,8 @@ from fairalloc.solvers import solve
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
 
-STEP, FROM_0 = Fraction(1, 10**9), Fraction(1, 10**4)
-"""The relative step of a re-solve in rationals, and where a capacity is 0; what it misses is of this order."""
+STEP = Fraction(1, 10**9)
+"""The relative step of a re-solve in rationals; what it misses is of this order."""
 
 ROUNDED = 1e-5
 """A derivative below this part of its tolerance is what rounding leaves of 0; derivatives in rationals are right to this part."""
@@ -136,7 +136,7 @@ class Neighbours:
             if rounded or self._is_same(j, *result):
                 return result
             return np.array([self._settled(j, sign, side) for sign, side in zip((1, -1), result, strict=True)])
-        far, near = (self._quotient(j, part) for part in (FROM_0, FROM_0 / 2))
+        far, near = (self._quotient(j, part) for part in (STEP, STEP / 2))
         if np.any(np.abs(near - far) > self.tolerance(j, near)):
             raise NotApplicable("the tasks jump, or have no finite derivative, where a capacity of 0 grows")
         result[0] = 2.0 * near - far

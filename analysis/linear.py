@@ -1,6 +1,6 @@
 """Small linear programs in floating point or in rationals: max cost z  s.t.  A z <= sides, z >= 0, with an optimum.
 
-HiGHS solves it; in rationals the solution of its last basis is computed exactly, and corrected by pivoting.
+HiGHS solves it; in rationals the solution of its last basis, or else of the slacks, is computed and corrected by pivoting.
 """
 
 from collections.abc import Sequence
@@ -85,9 +85,9 @@ def maximum_over_optima(cost: Sequence[Fraction], item: Mechanism, answer: Alloc
 def _exactly(cost: Any, matrix: Any, sides: Any, basic: Sequence[int]) -> Optimum | None:
     columns = [{i: v for i, v in enumerate(column) if v} for column in matrix.T.tolist()]
     program = RationalProgram.of_rows(cost, columns, sides)
-    try:
-        solution, _ = optimal_basic_solution(program, basic if len(basic) == len(sides) else program.slacks, Limits())
-    except Stopped:
-        return None
-    z = np.array([as_fraction(solution.values.get(k, 0)) for k in range(len(columns))], dtype=object)
-    return Optimum(np.dot(cost, z), z)
+    for start in ([basic] if len(basic) == len(sides) else []) + [program.slacks]:  # HiGHS's may be singular in rationals
+        with suppress(Stopped):
+            solution, _ = optimal_basic_solution(program, start, Limits())
+            z = np.array([as_fraction(solution.values.get(k, 0)) for k in range(len(columns))], dtype=object)
+            return Optimum(np.dot(cost, z), z)
+    return None

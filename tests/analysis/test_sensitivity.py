@@ -318,6 +318,20 @@ def test_a_capacity_of_0_has_a_right_derivative(item, parameters):
     assert found.up[0, 1, 1] > 0
 
 
+def test_steps_from_0_are_short_beside_what_is_there():
+    """By hand: u2 runs (1 + c) / (2 + c) tasks. A step of 1e-4 of the 1,000 of a server of u3 alone was taken for a jump."""
+    instance = Instance([[1, "1/2", 0, 0], [1, 0, 0, "1/2"], [1, 0, 1, 0]], [[1, 1, 0, 1], [0, 1, 0, 0], [1000, 0, 1000, 0]])
+    found = fa.sensitivity(solve(instance, "tsf"))
+    assert np.all(np.abs(found.up[:, 1, 0] - [3 / 4, 1 / 4, 0]) <= found.tolerance[:, 1, 0])
+
+
+def test_a_basis_that_is_singular_in_rationals_is_not_taken_for_many_answers():
+    instance = Instance(
+        [[9], [1], ["12/7"]], [[0], ["3/7"]], counts=[2, 2], weights=[2, 4, "9/2"], eligible=[[1, 1], [0, 1], [1, 1]]
+    )
+    np.testing.assert_allclose(fa.sensitivity(solve(instance, "utilitarian")).up[:, 0, 0], [0, 0, 7 / 6], rtol=ROUGH)
+
+
 def test_what_jumps_at_0_is_said():
     """With any memory at all, user 1 could use the pool alone: its share, and so its tasks, change at once."""
     instance = Instance([[1, 1], [1, 0]], [[4, 4], [9, 0]])
