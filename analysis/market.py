@@ -159,6 +159,7 @@ def market(allocation: Allocation) -> PricedAllocation:
     return other if own is None or other.residual < own.residual else own
 
 
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")  # of tasks out of range
 def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
     """At some prices nothing is left unsold, everybody spends its budget and nobody can do better (nb; Z Prop 5)."""
     if allocation.mechanism not in ("", "nb"):

@@ -180,6 +180,12 @@ def test_a_small_user_that_pays_too_much_shows():
     assert verdict.margin == pytest.approx(1, abs=VISIBLE)
 
 
+@pytest.mark.parametrize("tasks", [np.inf, 1e308, 5e-324])
+def test_of_tasks_out_of_range_is_one_verdict(tasks):
+    """NumPy warned of them, too."""
+    assert check(Allocation(Instance([[1], [1]], [[1], [1]]), [tasks] * 4), "market").holds is False
+
+
 def test_an_overload_is_no_equilibrium():
     verdict = check(Allocation(POOL, BOUGHT.x * 2), "market")
     assert verdict.holds is False
