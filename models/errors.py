@@ -34,8 +34,12 @@ class NotApplicable(FairallocError):  # noqa: N818 (the words users read)
     """A mechanism that is not defined on the instance, or a method or parameter that does not fit it."""
 
 
-def shown(value: Any) -> str:
-    """The value as it stands in a message: short, on one line, a NumPy scalar as the plain number."""
+PATH = 4096
+"""Characters of the longest name of a file, of which a message cuts nothing."""
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """The value as it stands in a message: at most so long, on one line, a NumPy scalar as the plain number."""
     try:
         text = " ".join(repr(value.item() if isinstance(value, np.generic) else value).split())
     except ValueError:  # Python writes no integer of more than 4300 digits
@@ -44,7 +48,7 @@ def shown(value: Any) -> str:
         return "a value that nests too deeply to be shown"
     except Exception:  # a `__repr__` of the caller's
         return f"a {type(value).__name__} that cannot be shown"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def require(holds: object, about: str, value: Any, rule: str) -> None:
@@ -101,8 +105,10 @@ def check_name(name: Any, what: str) -> None:
     require(not unprintable(name), f"{what} is", name, "a name has no control characters or surrogates")
 
 
-def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:
+def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "", most: int = 60) -> str:
     """The sentence about an unknown name of a kind such as "mechanism"; `rule` ends it, by default all the names known.
+
+    `most` : the characters of the name that it shows.
 
     >>> no_such("method", "higs", ["highs", "exact"])
     "there is no method 'higs' (did you mean 'highs'?): the methods are highs, exact"
@@ -111,4 +117,4 @@ def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "") -> str:
     lower = {item.lower(): item for item in names}
     near = [lower[item] for item in get_close_matches(name.lower(), lower, 2)] if isinstance(name, str) else []
     guess = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
-    return f"there is no {kind} {shown(name)}{guess}: {rule or f'the {kind}s are ' + ', '.join(names)}"
+    return f"there is no {kind} {shown(name, most)}{guess}: {rule or f'the {kind}s are ' + ', '.join(names)}"

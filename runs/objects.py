@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from fairalloc.formulations import as_mechanism
-from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, fault, no_such, require, shown
+from fairalloc.models.errors import PATH, FairallocError, InstanceError, UnknownName, fault, no_such, require, shown
 from fairalloc.solvers.catalogue.method_registry import as_method
 from fairalloc.solvers.running.time_limits import alarm
 
@@ -127,10 +127,10 @@ def _module(file: str) -> ModuleType:
     try:
         path = Path(file).resolve()
         if not path.is_file():
-            raise UnknownName(f"there is no file {shown(file)}")
+            raise UnknownName(f"there is no file {shown(file, PATH)}")
         return _loaded(path)
     except (OSError, RuntimeError) as error:
-        raise InstanceError(f"{shown(file)} cannot be read: {error}") from None
+        raise InstanceError(f"{shown(file, PATH)} cannot be read: {error}") from None
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.arguments import Processes, Seconds, checked
-from fairalloc.models.errors import FairallocError, InstanceError, UnknownName, no_such
+from fairalloc.models.errors import PATH, FairallocError, InstanceError, UnknownName, no_such
 from fairalloc.models.examples.published import EVERY_EXAMPLE, example
 from fairalloc.models.files.csv_tables import OF_SERVERS, OF_USERS, read_csv
 from fairalloc.models.files.jsonio import named_values, parse_instance, parse_json, read_bytes, read_json
@@ -203,7 +203,7 @@ def instance_named(name: str | Tables) -> Instance:
         return parse_instance(document(name), told("instance", name))
     if name in _examples():
         return example(name).instance
-    raise UnknownName(no_such("file and no published example", name, _examples(), "see fairalloc list examples"))
+    raise UnknownName(no_such("file and no published example", name, _examples(), "see fairalloc list examples", PATH))
 
 
 def mechanism_named(name: Any) -> Mechanism:

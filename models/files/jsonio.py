@@ -17,7 +17,7 @@ import numpy as np
 
 from fairalloc.models.allocation import SAME, Allocation, check_rational
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import FairallocError, InstanceError, check_name, no_such, require, shown
+from fairalloc.models.errors import PATH, FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import DECIMAL, Floats, as_json, exact_text, finite, literal, rational
@@ -59,7 +59,7 @@ def _opened(path: str | Path, read: Callable[[bytes, str], T]) -> T:
     except ValueError as error:
         if isinstance(error, FairallocError):
             raise
-        raise InstanceError(f"{shown(str(path))} cannot be read: no file can have this name") from None
+        raise InstanceError(f"{shown(str(path), PATH)} cannot be read: no file can have this name") from None
 
 
 def read_bytes(file: BinaryIO, what: str) -> bytes:

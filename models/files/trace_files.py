@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, NotInstalled, require
+from fairalloc.models.errors import PATH, InstanceError, NotInstalled, shown
 from fairalloc.models.files.jsonio import read_text
 from fairalloc.models.numbers import Floats, plain
 
@@ -47,7 +47,8 @@ def _number(text: str) -> float:
 
 def sample_file(folder: str | Path, *parts: str) -> Path:
     """A file of the data folder; InstanceError where there is no such folder."""
-    require(Path(folder).is_dir(), "the data folder is", str(folder), "there is no such folder")
+    if not Path(folder).is_dir():
+        raise InstanceError(f"the data folder is {shown(str(folder), PATH)}, but there is no such folder")
     return Path(folder, *parts)
 
 
@@ -66,7 +67,7 @@ def csv_table(path: str | Path, columns: Sequence[str] = (), *, separator: str =
             there = ", ".join(names)
             raise InstanceError(f"{path} has {found} columns {column!r}, but it must have one: the columns are {there}")
     for number, fields in [line for line in lines if len(line[1]) != len(names)][:1]:
-        raise InstanceError(f"line {number} of {path} has {len(fields)} fields, but it must have {len(names)}")
+        raise InstanceError(f"line {number} of {path} has {len(fields)} field{'s' * (len(fields) != 1)}, but it must have {len(names)}")
     values = dict(zip(names, zip(*(fields for _, fields in lines), strict=True), strict=True))
     return CsvTable(Path(path), [number for number, _ in lines], {c: values[c] for c in columns})
 

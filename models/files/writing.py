@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import PATH, InstanceError, shown
 
 
 def write_file(path: str | Path, content: str | bytes) -> None:
@@ -88,4 +88,4 @@ def _in_one_sentence(path: str | Path) -> Iterator[None]:
     try:
         yield
     except (OSError, TypeError, ValueError) as error:
-        raise InstanceError(f"{shown(str(path))} cannot be written: {getattr(error, 'strerror', None) or error}") from None
+        raise InstanceError(f"{shown(str(path), PATH)} cannot be written: {getattr(error, 'strerror', None) or error}") from None

@@ -66,6 +66,7 @@ PYTHON = {
 COMMANDS = [
     (["solve", "wang-fig2", "--nope"], "unrecognized arguments: --nope"),
     (["solve", "a\x1b[31mb"], "there is no file and no published example 'a\\x1b[31mb'"),
+    (["solve", f"{'n' * 80}.json"], f"there is no file and no published example '{'n' * 80}.json'"),
     (["solve", "wang-fig3"], "there is no file and no published example 'wang-fig3' (did you mean 'wang-fig2' or"),
     (["solve", "-", "-"], "standard input holds one instance, but - is given twice"),
     (["solve", "wang-fig2", "-m", "drhf"], "there is no mechanism 'drhf' (did you mean 'drf' or 'drfh'?)"),

@@ -82,6 +82,7 @@ def test_an_object_travels_by_its_pickle(own):
     ("text", "sentence"),
     [
         ("nowhere.py:x", "there is no file 'nowhere.py'"),
+        (f"{'n' * 80}.py", f"there is no file '{'n' * 80}.py'"),
         ("{own}:cappd", "there is no object 'cappd' (did you mean 'capped' or 'cap'?): {own} defines "),
         ("{own}:number", "'number' of {own} is 7, but it must be a mechanism"),
         ("{own}:", "there is no object ''"),

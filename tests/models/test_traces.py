@@ -104,6 +104,7 @@ def test_a_folder_that_is_not_there(load: object) -> None:
             "count,cpu,memory,cpu\n1,1,1,1\n",
             "{path} has 2 columns 'cpu', but it must have one: the columns are count, cpu, memory, cpu",
         ),
+        (MIX + "1\n", "line 4 of {path} has 1 field, but it must have 3"),
         (MIX + "1,1\n", "line 4 of {path} has 2 fields, but it must have 3"),
         (MIX + "1,1,1,1\n", "line 4 of {path} has 4 fields, but it must have 3"),
         (MIX + '1,"1,1\n', "{path} is not CSV: unexpected end of data in line 4"),
