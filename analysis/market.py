@@ -138,7 +138,7 @@ def market(allocation: Allocation) -> PricedAllocation:
 
     Raises
     ------
-    NotApplicable : a user has no tasks, or the instance is no market
+    NotApplicable : a user has no tasks, or the instance is no market: it has floors, groups or users' own time
 
     Examples
     --------
@@ -165,6 +165,10 @@ def equilibrium(allocation: Allocation, tolerance: float) -> Verdict:
     if allocation.mechanism not in ("", "nb"):
         return undecided(f"{allocation.mechanism!r} is not checked, 'nb' and answers of no mechanism are", "by name", "market")
     method = "prices of the allocation or of a linear program; residuals by direct computation"
+    try:
+        check_market(allocation.instance)
+    except NotApplicable as reason:
+        return undecided(str(reason), method, "market")
     try:
         found = market(allocation)
     except FairallocError as error:

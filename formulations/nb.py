@@ -59,8 +59,6 @@ class NashBargaining(AlphaFair):
     def domain(self, instance: Instance) -> Instance:
         if self.is_market:
             check_market(instance)
-            for n in np.flatnonzero(instance.min_tasks)[:1]:
-                raise NotApplicable(f"'ceei' knows no min_tasks, but user {instance.users[n]!r} has {instance.min_tasks[n]:g}")
         return super().domain(instance)
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
@@ -114,9 +112,11 @@ class NashBargaining(AlphaFair):
 
 
 def check_market(instance: Instance) -> None:
-    """NotApplicable where users have time of their own, or the instance has groups."""
+    """NotApplicable where users have time of their own or floors, or the instance has groups."""
     for n in np.flatnonzero(own_time(instance) >= 0)[:1]:
         raise NotApplicable(f"there is no market in the time of user {instance.users[n]!r}, which is nobody else's to buy")
+    for n in np.flatnonzero(instance.min_tasks)[:1]:
+        raise NotApplicable(f"there is no market with floors, but user {instance.users[n]!r} has {instance.min_tasks[n]:g}")
     mechanism.check_groups(instance)
 
 

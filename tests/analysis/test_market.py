@@ -214,12 +214,18 @@ def test_no_market_for_those_who_buy_nothing():
     assert check(Allocation(POOL, [9, 0]), "market").holds is False
 
 
-def test_a_market_that_is_not_defined_is_not_refuted():
-    timed = fa.with_own_time(fa.Instance([[1], [1]], [[1], [1]], rates=[[4, 1], ["5/2", 1]]))
-    verdict = fa.check(fa.solve(timed, "nb"), "market")
-    assert verdict.holds is None
-    assert "no market in the time of user 'u1'" in verdict.sentence
-
+@pytest.mark.parametrize(
+    ("instance", "says"),
+    [
+        (fa.with_own_time(fa.Instance([[1], [1]], [[1], [1]], rates=[[4, 1], ["5/2", 1]])), "in the time of user 'u1'"),
+        (POOL.replace(min_tasks=[4, 0]), "with floors, but user 'u1' has 4"),
+    ],
+)
+def test_a_market_that_is_not_defined_is_not_refuted(instance, says):
+    for allocation in (fa.solve(instance, "nb"), Allocation(instance, np.zeros(instance.A))):
+        verdict = fa.check(allocation, "market")
+        assert verdict.holds is None
+        assert f"no market {says}" in verdict.sentence
 
 def test_other_mechanisms_promise_no_market():
     verdict = check(solve(POOL, "drfh"), "market")

@@ -226,7 +226,7 @@ def test_there_is_no_market_in_own_time() -> None:
     ("instance", "says"),
     [
         (fa.with_own_time(JOBS), "no market in the time of user 'u1'"),
-        (JOBS.replace(min_tasks=[1, 0]), "'ceei' knows no min_tasks"),
+        (JOBS.replace(min_tasks=[1, 0]), "no market with floors, but user 'u1' has 1"),
     ],
 )
 def test_time_and_floors_are_nothing_that_equal_incomes_buy(instance: fa.Instance, says: str) -> None:
@@ -235,3 +235,5 @@ def test_time_and_floors_are_nothing_that_equal_incomes_buy(instance: fa.Instanc
     for ask, about in ((fa.solve, instance), (fa.solve_many, [instance, instance]), (fa.check, found)):
         with pytest.raises(fa.NotApplicable, match=says):
             ask(about, "ceei")
+    with pytest.raises(fa.NotApplicable, match=says):
+        fa.market(found)
