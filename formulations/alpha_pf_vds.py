@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
-from fairalloc.formulations.game.game import Game
+from fairalloc.formulations.game.game import USUAL, Game
 from fairalloc.formulations.game.marginal import Utility
 from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo
 from fairalloc.formulations.game.ncp import ncp_pyomo
@@ -58,12 +58,17 @@ class AlphaPfVds(Equilibrium):
 
     def __init__(self, alpha: Any = 2.0, A: Any = 1.0, B: Any = 0.0, utility: Any = None) -> None:
         self.alpha, self.A, self.B, self.utility = alpha, A, B, utility
+        for name, usual in USUAL.items() if all(entry is not None for entry in _entries(utility)) else ():
+            for entry in [one for one in _entries(getattr(self, name)) if one != usual][:1]:
+                what = f"{name} is {shown(entry)}, which is for servers without a utility of one's own"
+                raise InstanceError(f"{what}, but utility gives every server one")
 
     def configure(self, /, **parameters: Any) -> Mechanism:
         """`alpha` > 0 or "inf", `A`, `B` >= 0: a number, one for each server, or {server: number}.
 
         `utility`: a `Utility`, or one for each server, or {server: one}; for a server None, where alpha, A and B hold, or one for
-        each user, or {user: one}. What a document says of a utility stands for the one that the mechanism has.
+        each user, or {user: one}. A server with a utility has no alpha, A and B but the default ones. What a document says of a
+        utility stands for the one that the mechanism has.
         """
         for name in parameters:
             if name not in NAMES:
@@ -80,7 +85,7 @@ class AlphaPfVds(Equilibrium):
     def parameters(self) -> dict[str, Any]:
         """alpha, A and B where they are not 1 and 0; with a utility what a document says of it, and alpha where it is not 2."""
         given = {name: getattr(self, name) for name in NAMES}
-        usual = {"A": 1.0, "B": 0.0} if self.utility is None else {"alpha": 2.0, "A": 1.0, "B": 0.0}
+        usual = {"A": 1.0, "B": 0.0} if self.utility is None else USUAL
         told = {name: _plain(value) for name, value in given.items() if value is not None}
         return {name: value for name, value in told.items() if name not in usual or not np.all(given[name] == usual[name])}
 

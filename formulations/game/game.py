@@ -41,6 +41,9 @@ from fairalloc.models.feasibility import scaled_down, slack_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import TEN_DIGITS, Floats, frozen, is_vector, linear_program
 
+USUAL = {"alpha": 2.0, "A": 1.0, "B": 0.0}
+"""The parameters of alpha-pf-vds where nobody gives them, and of every server with a utility of one's own."""
+
 
 def monopolies(instance: Instance) -> Floats:
     """(A,) gamma_ni of each arc: the most tasks that its user could run alone on its server, variants side by side (K 8)."""
@@ -86,7 +89,7 @@ class Game:
         self.A, self.B = per_server(A, instance, "A"), per_server(B, instance, "B")
         self._check()
         self.own, self.alike = np.zeros(instance.K, dtype=bool), np.ones(instance.K, dtype=bool)
-        own = () if utility is None else self._own(utility)
+        own = () if utility is None else self._own(utility, {"alpha": alpha, "A": A, "B": B})
         exponent, A, B = (values[arcs.server] for values in (np.where(np.isfinite(self.alpha), self.alpha, 1.0), self.A, self.B))
         with np.errstate(divide="ignore"):
             self.marginals = Marginals(exponent, np.log(A), np.log(B), own)
@@ -107,8 +110,11 @@ class Game:
             if math.isinf(alpha) and (A, B) != (1.0, 0.0):
                 raise InstanceError(f"A, B are {A:g}, {B:g} for server {server!r}, but with alpha = inf they must be 1 and 0")
 
-    def _own(self, utility: Any) -> tuple[OwnPart, ...]:
-        """The utilities of one's own with their arcs; their servers get the largest elasticity as alpha."""
+    def _own(self, utility: Any, parameters: Mapping[str, Any]) -> tuple[OwnPart, ...]:
+        """The utilities of one's own with their arcs; their servers get the largest elasticity as alpha.
+
+        InstanceError where alpha, A or B are given for one of these servers.
+        """
         instance = self.instance
         found: dict[int, tuple[Utility, str, list[int]]] = {}
         for i, given in enumerate(by_name(utility, instance.servers, "utility", "server")):
@@ -125,6 +131,10 @@ class Game:
                         f"the utility of {who} is {shown(one)}, but it must be fa.Utility(marginal), with g' as marginal"
                     )
                 found.setdefault(id(one), (one, who, []))[2].append(a)
+        for name in [name for name, value in parameters.items() if isinstance(value, Mapping) or is_vector(value)]:
+            for i in np.flatnonzero(self.own & (getattr(self, name) != USUAL[name]))[:1]:
+                what = f"{name} is {getattr(self, name)[i]:g} for server {instance.servers[i]!r}"
+                raise InstanceError(f"{what}, but with a utility of one's own it must be {USUAL[name]:g} there")
         most = np.minimum(self.limits, self.tasks(self.gamma))[self.user] / self.unit
         self.alpha[self.own], self.A[self.own], self.B[self.own] = 0.0, 1.0, 0.0
         result = []

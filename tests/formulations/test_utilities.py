@@ -44,7 +44,7 @@ def generated(seed, users=5, servers=2):
 def test_the_family_given_as_one_s_own_has_the_answers_of_the_family(utility, same, seed):
     instance = generated(seed)
     expected = fa.solve(instance, "alpha-pf-vds", "continuation", "high", **same).tasks
-    own = game(utility, alpha=3)
+    own = game(utility, alpha=3 if isinstance(utility, dict) else 2)
     for method in ("continuation", "best-response", "josephy-newton"):
         found = fa.solve(instance, own, method, "high")
         assert found.claims_success, method
@@ -212,6 +212,23 @@ def test_what_is_no_concave_utility_is_refused_in_one_sentence(utility, said):
         fa.solve(POOL, game(utility))
     with pytest.raises(fa.InstanceError, match="the marginal of a utility is 3"):
         fa.Utility(3)
+
+
+@pytest.mark.parametrize(
+    ("utility", "given", "said"),
+    [
+        (LOG, {"alpha": 7}, "alpha is 7, which is for servers without a utility of one's own, but utility gives every server one"),
+        (LOG, {"alpha": "inf"}, "alpha is 'inf', which is for servers without"),
+        ([LOG, [LOG1P] * 5], {"A": 2}, "A is 2, which is for servers without"),
+        ({"s1": LOG, "s2": LOG}, {"B": [0, 1]}, "B is 1, which is for servers without"),
+        ([None, LOG], {"alpha": [3, 5]}, "alpha is 5 for server 's2', but with a utility of one's own it must be 2 there"),
+        ([None, LOG], {"A": {"s1": 3, "s2": 4}}, "A is 4 for server 's2', but"),
+    ],
+)
+def test_no_parameter_of_a_server_with_a_utility_is_lost(utility, given, said):
+    with pytest.raises(fa.InstanceError, match=said):
+        game(utility, **given).game(generated(0))
+    assert game([None, LOG], alpha=[7, 2]).parameters["alpha"] == [7, 2]
 
 
 def test_documents_hold_no_functions(tmp_path):
