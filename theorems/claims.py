@@ -31,7 +31,7 @@ from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.hypotheses import Hypotheses
 from fairalloc.theorems.matrix import Matrix
 from fairalloc.theorems.matrix import matrix as of_findings
-from fairalloc.theorems.search.investigate import Sought
+from fairalloc.theorems.search.investigate import DIED, Sought
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.our_cells import cell_statements, known_cases
 from fairalloc.theorems.search.witnesses import everything, on_record
@@ -218,8 +218,9 @@ class ClaimResult:
         done = self.trials + sum(int(self.finding.searched.get(name, 0)) for name in ("rejected", "undecided"))
         if self.asked is None or self.case is not None or done >= self.asked:
             return ""
-        why = "it was interrupted" if self.interrupted else f"{self.finding.searched['seconds']:g} seconds were over"
-        return f"{done:,} of {self.asked:,} trials, then {why}"
+        searched = self.finding.searched
+        over = "its process ended" if DIED in searched else f"{searched['seconds']:g} seconds were over"
+        return f"{done:,} of {self.asked:,} trials, then {'it was interrupted' if self.interrupted else over}"
 
     @property
     def sentence(self) -> str:

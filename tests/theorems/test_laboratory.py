@@ -567,6 +567,7 @@ def test_a_process_that_dies_at_a_known_witness_has_said_what_it_knew():
     dying = Sought(planted(confirm=lambda _: os._exit(1)), known=[("K.1", FAR)])
     finding, _ = dying.searched_in_a_child(AMPLE, None, 0)
     assert (finding.status, finding.trials) == ("not decided", 0)
+    assert finding.sentence.endswith("; its process ended with exit code 1")
 
 
 def test_what_a_related_case_refutes_stays_so_where_the_search_does_not_end():

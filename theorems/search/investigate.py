@@ -35,6 +35,9 @@ from fairalloc.theorems.statement import (
 ENOUGH = 20
 """With fewer decided cases the finding is "not decided", unless there is a proof."""
 
+DIED = "died"
+"""What was searched until a check ended the process has this, with a sentence."""
+
 RELATED = "related"
 """Key of known cases that violate the same property of the same mechanism, found for another statement."""
 
@@ -309,8 +312,10 @@ class Sought:
         if not outcome.messages:
             raise KeyboardInterrupt if outcome.ending == "interrupted" else InstanceError("the process of the search has died")
         finding, interrupted = outcome.messages[-1]
-        if interrupted is None:  # it was ended by force
-            finding = replace(finding, sentence=f"{finding.sentence}; the last case did not end by itself")
+        if interrupted is None:  # it was ended by force, or a check ended it
+            died = {DIED: outcome.death} if outcome.ending == "died" else {}
+            why = died.get(DIED, "the last case did not end by itself")
+            finding = replace(finding, sentence=f"{finding.sentence}; {why}", searched={**finding.searched, **died})
         return finding, outcome.ending == "interrupted" or (bool(interrupted) and outcome.ending == "done")
 
 

@@ -209,7 +209,7 @@ def _looked_at(statements: Sequence[Statement], share: _Share, limits: Mapping[s
         request = {**limits, "seconds": seconds, "known": known.of(statement), "until": time.time() + share.rest}
         try:  # in this process, where the alarm clock ends it with the budget
             found = _investigated(statement, request)
-        except Exception as error:  # one check that fails must not end the others
+        except (Exception, SystemExit) as error:  # one check that fails must not end the others
             found = _failed(statement, fault(error))
         keep(statement, found)
 
