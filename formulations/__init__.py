@@ -14,7 +14,7 @@ from typing import Any
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, UnknownName, fault, no_such
+from fairalloc.models.errors import InstanceError, UnknownName, callers, no_such
 from fairalloc.models.registry import Registry, imported
 
 __all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism", "mechanism_of"]
@@ -43,10 +43,8 @@ def as_mechanism(item: Any) -> Mechanism | None:
     required = [p.name for p in signature(item).parameters.values() if p.default is Parameter.empty and p.kind not in free]
     for needed in required[:1]:
         raise InstanceError(f"{item.__name__} is a class of mechanisms that needs {needed}: write {item.__name__}({needed}=...)")
-    try:
+    with callers(f"the mechanism {item.__name__}()", "cannot be made"):
         return item()
-    except Exception as error:
-        raise InstanceError(f"the mechanism {item.__name__}() cannot be made: {fault(error)}") from error
 
 
 MECHANISMS: Registry[Mechanism] = Registry(

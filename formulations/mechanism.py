@@ -6,15 +6,15 @@ from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from copy import copy
-from functools import wraps
+from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairalloc.formulations.common.convexity import read_off
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import named
-from fairalloc.models.errors import FairallocError, NotApplicable, callers, require
+from fairalloc.models.arguments import ANYTHING, PLAIN, Rule, kinds, named
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, callers, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.registry import imported
@@ -34,35 +34,54 @@ def written_here(*places: Any) -> bool:
     return {str(getattr(place, "__module__", None)).partition(".")[0] for place in places} == {"fairalloc"}
 
 
-ASKED = {"configure", "domain", "home", "canonical", "kept", "settled", "unwritten", "model_prices", "write_cvxpy", "write_pyomo"}
-"""What is asked of a mechanism around a solve; where code of the caller's fails there, one sentence says so."""
+def _is_model(value: Any, module: str, name: str) -> bool:
+    """Whether it is of this class of a package, which is imported where a model is written."""
+    return isinstance(value, getattr(sys.modules.get(module), name, ()))
 
 
-MODELS = {
-    "write_cvxpy": ("cvxpy", "Problem", "a cvxpy.Problem"),
-    "write_pyomo": ("pyomo.environ", "ConcreteModel", "a ConcreteModel"),
+ASKED: Mapping[str, Rule] = {
+    **dict.fromkeys(("configure", "kept", "settled"), Rule(lambda value: isinstance(value, Mechanism), "a Mechanism")),
+    **dict.fromkeys(("domain", "home"), Rule(lambda value: isinstance(value, Instance), "an Instance")),
+    **dict.fromkeys(("canonical", "unwritten", "model_prices"), ANYTHING),
+    "write_cvxpy": Rule(lambda value: _is_model(value, "cvxpy", "Problem"), "a cvxpy.Problem"),
+    "write_pyomo": Rule(lambda value: _is_model(value, "pyomo.environ", "ConcreteModel"), "a ConcreteModel"),
+    "functions": Rule(lambda value: isinstance(value, tuple | list) and all(map(callable, value)), "a tuple of functions"),
+    "layers": Rule(lambda value: isinstance(value, AbstractSet) and value <= {"cvxpy", "pyomo"}, "a set of 'cvxpy' and 'pyomo'"),
+    "parameters": PLAIN[Mapping],
+    "is_ours": PLAIN[bool],
+    "has_residual": PLAIN[bool],
 }
-"""What writes a model: the module and the name of the model's class, and the words for it."""
+"""What is asked of a mechanism around a solve, and what it must be or return: one sentence says where the caller's code fails."""
 
 
-def tell_failures(cls: type, names: AbstractSet[str]) -> None:
-    """Where methods of these names that a class of the caller's has fail, one sentence says so by their name and the id."""
-    for name in names & vars(cls).keys():
-        function = vars(cls)[name]
-        if inspect.isfunction(function) and not written_here(function):
-            setattr(cls, name, _told(name, function))
+def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
+    """Where what is asked, and what is annotated in the base, fails in a class of the caller's, one sentence names it and the id.
+
+    So it does where that returns what breaks its rule. InstanceError where an attribute that is not computed breaks it.
+    """
+    rules = {} if written_here(cls) else {**kinds(base), **asked}
+    for name in rules.keys() & vars(cls).keys():
+        made, is_method = vars(cls)[name], inspect.isfunction(getattr(base, name, None))
+        if isinstance(made, property):
+            setattr(cls, name, made.getter(_told(name, made.fget, rules[name])))
+        elif isinstance(made, cached_property):
+            made.func = _told(name, made.func, rules[name])
+        elif is_method and inspect.isfunction(made) and not written_here(made):
+            setattr(cls, name, _told(name, made, rules[name]))
+        elif not is_method and name != "id":
+            require(rules[name].fits(made), f"{name} of {cls.__name__} is", made, f"it must be {rules[name].words}")
 
 
-def _told(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The method; InstanceError where it fails, FairallocError where it should write a model and returns none."""
+def _told(name: str, function: Any, rule: Rule) -> Callable[..., Any]:
+    """The function; InstanceError where it fails, or returns what breaks the rule."""
 
     @wraps(function)
     def call(self: Any, *given: Any, **named: Any) -> Any:
-        with callers(f"{name} of {self.id!r}"):
+        what = f"{name} of {type(self).__name__ if name == 'id' else repr(self.id)}"
+        with callers(what):
             result = function(self, *given, **named)
-        module, kind, rule = MODELS.get(name, ("builtins", "object", ""))
-        if not isinstance(result, getattr(sys.modules.get(module), kind, ())):
-            raise FairallocError(f"{name} of {self.id!r} returned {type(result).__name__}, but it must return {rule}")
+        if not rule.fits(result):
+            raise InstanceError(f"{what} returned {type(result).__name__}, but it must return {rule.words}")
         return result
 
     return call
@@ -127,7 +146,7 @@ class Mechanism:
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
-        tell_failures(cls, ASKED)
+        tell_failures(cls, Mechanism, ASKED)
 
     def __repr__(self) -> str:
         given = "".join(f" {name}={value!r}" for name, value in self.parameters.items())
@@ -180,7 +199,8 @@ class Mechanism:
         read, result = read_off(getattr(self, layer)(instance)), copy(self)
         for name, value in read.items():
             if getattr(self, name) is None:
-                setattr(result, name, value)
+                with callers(f"reading {name} of {self.id!r} off its model"):  # of a property
+                    setattr(result, name, value)
         if claimed and not read["convex"]:
             result.remark = f"{self.id!r} is declared to be convex, which is not proved"
             with suppress(AttributeError):  # a property

@@ -79,6 +79,9 @@ PLAIN: Mapping[Any, Rule] = {
 }
 
 
+ANYTHING = Rule(lambda _: True, "anything")
+
+
 def checked(function: F) -> F:
     """The function with its arguments checked before it is called.
 
@@ -215,7 +218,7 @@ def _filled(whole: Rule, each: Rule) -> Rule:
 
 
 def _tuple(parts: Sequence[Any]) -> Rule:
-    each = [_rule(part) or Rule(lambda _: True, "anything") for part in parts]
+    each = [_rule(part) or ANYTHING for part in parts]
 
     def fits(value: Any) -> bool:
         long_enough = isinstance(value, tuple | list) and len(value) == len(each)

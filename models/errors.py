@@ -84,14 +84,14 @@ def fault(error: BaseException, line: int | None = None) -> str:
 
 
 @contextmanager
-def callers(what: str) -> Iterator[None]:
-    """InstanceError "`what` failed: .." where code of the caller's raises what is no error of this package."""
+def callers(what: str, how: str = "failed") -> Iterator[None]:
+    """InstanceError "`what` failed: .." where code of the caller's raises what is no error of this package, or SystemExit."""
     try:
         yield
     except FairallocError:
         raise
-    except Exception as error:
-        raise InstanceError(f"{what} failed: {fault(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise InstanceError(f"{what} {how}: {fault(error)}") from error
 
 
 def unprintable(text: str) -> bool:

@@ -77,13 +77,13 @@ class Registry(Mapping[str, T], Generic[T]):
         where = f"the {self.kind} {point.name!r} of {package} ({point.value})"
         try:
             given = point.load()
+            read = [(item, self.read(item)) for item in (given if isinstance(given, list | tuple) else [given])]
+            things = [(item, thing, () if thing is None else self.names(thing)) for item, thing in read]
         except (Exception, SystemExit) as error:
             _left_out(where, error)
             return
         assert self._joined is not None
-        for item in given if isinstance(given, list | tuple) else (given,):
-            thing = self.read(item)
-            names = () if thing is None else self.names(thing)
+        for item, thing, names in things:
             there = {name for other in (*self._ours().values(), *self._joined.values()) for name in self.names(other)}
             if thing is None:
                 warnings.warn(f"{where} is left out: {shown(item)} is no {self.kind}", stacklevel=2)

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from fairalloc.formulations import as_mechanism
-from fairalloc.models.errors import PATH, FairallocError, InstanceError, UnknownName, fault, no_such, require, shown
+from fairalloc.models.errors import PATH, InstanceError, UnknownName, callers, fault, no_such, require, shown
 from fairalloc.solvers.catalogue.method_registry import as_method
 from fairalloc.solvers.running.time_limits import alarm
 
@@ -173,10 +173,8 @@ def packed(item: Any) -> Any:
 
     if isinstance(item, str):
         return item
-    try:
+    with callers(shown(item), "cannot be sent to another process"):
         return {_PICKLE: base64.b64encode(cloudpickle.dumps(item)).decode()}
-    except Exception as error:
-        raise InstanceError(f"{shown(item)} cannot be sent to another process: {fault(error)}") from error
 
 
 def unpacked(given: Any) -> Any:
@@ -187,9 +185,5 @@ def unpacked(given: Any) -> Any:
 def _unpickled(text: str) -> Any:
     import cloudpickle
 
-    try:
+    with callers("an object", "did not arrive in this process"):
         return cloudpickle.loads(base64.b64decode(text))
-    except FairallocError:
-        raise
-    except Exception as error:
-        raise InstanceError(f"an object did not arrive in this process: {fault(error)}") from error

@@ -26,6 +26,7 @@ from fairalloc.formulations.mechanism import Mechanism, tell_failures
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
+from fairalloc.models.arguments import ANYTHING, PLAIN, Rule
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.instance import Instance
@@ -307,8 +308,12 @@ class Iteration(Session):
         self.note(iteration=self.done, **facts, seconds=self.limits.clock() - self.began)
 
 
-ASKED = {"computes", "applies", "missing", "starts", "versions", "configure"}
-"""What is asked of a method besides an answer."""
+ASKED: Mapping[str, Rule] = {
+    **dict.fromkeys(("computes", "applies", "missing", "starts"), ANYTHING),
+    "versions": PLAIN[Mapping],
+    "configure": Rule(lambda value: isinstance(value, Method), "a Method"),
+}
+"""What is asked of a method besides an answer, and what it returns."""
 
 
 class Method:
@@ -357,7 +362,7 @@ class Method:
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
-        tell_failures(cls, ASKED)
+        tell_failures(cls, Method, ASKED)
 
     def __repr__(self) -> str:
         return f"<method {self.id}: {self.kind}>"

@@ -114,22 +114,24 @@ def solve(
     if own and method is None:
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
-    item = find_mechanism(mechanism).configure(**parameters).kept(instance)
-    item.check_groups(instance)
+    found, chosen, start = find_mechanism(mechanism), None if method is None else method_of(method), now()
+    with time_limits.in_time(np.inf if dispatch.is_ours(found) else seconds, f"configure of {found.id!r}"):
+        item = found.configure(**parameters).kept(instance)
+        item.check_groups(instance)
+    seconds -= now() - start
     if seconds < np.inf:
-        _import_first(item, instance, method)
+        _import_first(item, instance, chosen)
     limits = Limits(accuracy, now() + seconds, trace, log, judging=judging, threads=threads and int(threads))
     merged = (method is None and not (trace or log)) if merge is None else merge
-    request = Request(item, instance, limits, reference, warm_start, merged, isolate)
+    request = Request(item, instance, limits, chosen, reference, warm_start, merged, isolate)
     with listening(progress), limited_threads(limits.threads, instance.A):
-        answer = dispatch.whole_call(request, lambda given, keep: _solved(given, method, own, keep))
+        answer = dispatch.whole_call(request, lambda given, keep: _solved(given, own, keep))
     return answer if isinstance(mechanism, str) and not item.functions else answer.noted(rule=item)
 
 
-def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | None) -> None:
-    """Import what the first method needs; whatever is wrong with it is said later."""
+def _import_first(mechanism: Mechanism, instance: Instance, first: Method | None) -> None:
+    """Import what the first method needs, the only one where it is given; whatever is wrong with it is said later."""
     with suppress(FairallocError):
-        first = None if method is None else method_of(method)
         if first is None and dispatch.is_ours(mechanism):
             where = None if dispatch.is_large(instance) else instance  # there its domain may take longer than the limit
             first = next(candidates(mechanism.settled(instance), where), None)
@@ -137,13 +139,13 @@ def _import_first(mechanism: Mechanism, instance: Instance, method: str | Own | 
         time_limits.import_all("pyomo.environ" if name == "pyomo" else name for name in needed)  # which loads Pyomo's parts
 
 
-def _solved(request: Request, method: str | Own | None, options: Mapping[str, Any], keep: Keep | None) -> Allocation:
+def _solved(request: Request, options: Mapping[str, Any], keep: Keep | None) -> Allocation:
     """The best allocation; `keep` gets each that is better than those before."""
     instance = request.instance
     item = request.mechanism.settled(instance)
-    chosen, later = _asked(item, method, instance, options)
+    chosen, later = _asked(item, request.method, instance, options)
     request = request if item is request.mechanism else replace(request, mechanism=item)
-    best = _merged(request, method, options, keep) if request.merge else None
+    best = _merged(request, options, keep) if request.merge else None
     if best is not None and dispatch.is_last_word(best, request.limits):
         return best
     best = dispatch.best_attempt(request, chosen, keep, later, best)
@@ -159,7 +161,7 @@ def _solved(request: Request, method: str | Own | None, options: Mapping[str, An
     return best
 
 
-def _merged(request: Request, method: str | Own | None, options: Mapping[str, Any], keep: Keep | None) -> Allocation | None:
+def _merged(request: Request, options: Mapping[str, Any], keep: Keep | None) -> Allocation | None:
     """The answer of the instance whose identical users and servers are one each, split and judged; None where there are few.
 
     `keep` gets what is found on the way, split.
@@ -169,7 +171,7 @@ def _merged(request: Request, method: str | Own | None, options: Mapping[str, An
     if classes is None:
         return None
     small = classes.merged
-    chosen, later = _asked(item, method, small, options)
+    chosen, later = _asked(item, request.method, small, options)
     keep_split = keep and (lambda found: keep(dispatch.unjudged(classes.split(found), dispatch.LATE)))
     answer = dispatch.best_attempt(replace(request, instance=small), chosen, keep_split, later)
     if answer is None or not answer.has_point:
@@ -179,7 +181,7 @@ def _merged(request: Request, method: str | Own | None, options: Mapping[str, An
 
 
 def _asked(
-    mechanism: Mechanism, method: str | Own | None, instance: Instance, options: Mapping[str, Any]
+    mechanism: Mechanism, method: Method | None, instance: Instance, options: Mapping[str, Any]
 ) -> tuple[Iterable[Method], Iterable[Method]]:
     """The method that is named; or those that are asked where none is, available or not, and solvers of the user after them."""
     chosen = None if method is None else _chosen(mechanism, method, instance, options)
@@ -191,8 +193,7 @@ def _asked(
     return (item for item in known if not item.peer), installed_candidates(mechanism, instance)
 
 
-def _chosen(mechanism: Mechanism, asked: str | Own, instance: Instance, options: Mapping[str, Any]) -> Method:
-    method = method_of(asked)
+def _chosen(mechanism: Mechanism, method: Method, instance: Instance, options: Mapping[str, Any]) -> Method:
     if not method.computes(mechanism):
         fit = ", ".join(m.id for m in methods_for(mechanism, available=False))
         best = getattr(mechanism, "objective", None)

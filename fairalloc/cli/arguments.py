@@ -21,6 +21,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
 from fairalloc.solvers import ACCURACY, METHODS, find_method
 from fairalloc.solvers.options import promised, read_accuracy
+from fairalloc.solvers.running.time_limits import in_time
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -214,9 +215,12 @@ def mechanism_named(name: Any) -> Mechanism:
     return mechanism(name)
 
 
-def configured(options: argparse.Namespace) -> Mechanism:
-    """The mechanism of the option --mechanism with its parameters."""
-    return mechanism_named(options.mechanism).configure(**named_values(options.param, "--param"))
+def configured(options: argparse.Namespace, word: str | None = None) -> Mechanism:
+    """The mechanism of the option --mechanism, or of one of its words, with its parameters; FairallocError at the time limit."""
+    values, item = named_values(options.param, "--param"), mechanism_named(word or options.mechanism)
+    seconds = limit_of(getattr(options, "time_limit", None))
+    with in_time(math.inf if item.is_ours else seconds, f"configure of {item.id!r}"):
+        return item.configure(**values)
 
 
 def method_named(name: str | None) -> Any:

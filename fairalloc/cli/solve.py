@@ -99,12 +99,12 @@ def _solve(options: argparse.Namespace) -> int:
     named = arguments.instances_given(options)
     if named.count("-") > 1:
         raise InstanceError("standard input holds one instance, but - is given twice")
-    values, chosen = named_values(options.param, "--param"), _options(options.option)
+    chosen = _options(options.option)
     method = arguments.method_named(options.method)
     if set(chosen) - {"judge"} and method is None:
         raise InstanceError(f"--option {next(iter(chosen))} is of one method, but no --method is named")
     arguments.limit_of(options.time_limit, options.threads)
-    items = [arguments.mechanism_named(word).configure(**values) for word in options.mechanism or [arguments.DEFAULT]]
+    items = [arguments.configured(options, word) for word in options.mechanism or [arguments.DEFAULT]]
     for file in options.plot:  # now, and not after the solves
         _check_figure(file)
     read = lru_cache(maxsize=1)(arguments.instance_named)  # once for all mechanisms, as standard input must be

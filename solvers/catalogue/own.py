@@ -20,7 +20,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, NotApplicable, require, said, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, fault, require, said, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, finite, floats
 from fairalloc.solvers.method import Answer, Limits, Method
@@ -110,8 +110,8 @@ def own_method(given: Any) -> Method:
         kind: type[Method] = given
         try:
             given = kind()
-        except TypeError as error:
-            raise NotApplicable(f"the method class {kind.__name__} cannot be made without arguments: {error}") from None
+        except (Exception, SystemExit) as error:
+            raise NotApplicable(f"the method class {kind.__name__} cannot be made without arguments: {fault(error)}") from None
     if isinstance(given, Method):
         if not isinstance(name := getattr(given, "id", None), str) or not name:
             raise NotApplicable(f"the method {shown(given)} has no id, but it must be a string that is not empty")

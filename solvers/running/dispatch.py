@@ -62,11 +62,15 @@ LATE = "there was no time left to judge it"
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of every method alike, as `solve` has it; `inside` = the whole call runs in a child that ends with it."""
+    """What is asked of every method alike, as `solve` has it.
+
+    `method` is the only one to be asked, `inside` says that the whole call runs in a child that ends with it.
+    """
 
     mechanism: Mechanism
     instance: Instance
     limits: Limits
+    method: Method | None = None
     reference: bool | None = None
     warm_start: Allocation | None = None
     merge: bool = False
@@ -85,7 +89,8 @@ def _isolates_call(request: Request) -> bool:
     """Whether the whole call runs in a child: what comes before the methods may take long too."""
     bound = request.isolate and time_limits.AVAILABLE and request.limits.limited and not time_limits.watched()
     alone = isinstance(request.mechanism, HierarchicalDrf)  # it is also judged by its events
-    return bound and (alone or is_large(request.instance) or not is_ours(request.mechanism))
+    ours = is_ours(request.mechanism) and (request.method is None or is_ours(request.method))
+    return bound and (alone or is_large(request.instance) or not ours)
 
 
 def _isolates_method(request: Request, method: Method, last: bool) -> bool:
@@ -127,7 +132,9 @@ def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocati
         return work(request, None)
     item, instance = request.mechanism, request.instance
     why = "not judged: there is no point"
-    nothing = Allocation(instance, np.full(instance.A, np.nan), item.id, parameters=item.parameters, not_judged=why)
+    small = is_ours(item) and not is_large(instance)  # elsewhere its home may take longer than the limit
+    home, told = item.home(instance) if small else instance, _about(item, request.method)
+    nothing = Allocation(home, np.full(home.A, np.nan), **told, not_judged=why)
     inside = replace(request, inside=True)
     return _in_child(lambda keep: work(inside, keep), request.limits, nothing)
 
@@ -296,8 +303,8 @@ def _rank(allocation: Allocation, promised: float) -> tuple[bool, float, bool, b
     return not meets(allocation, promised), allocation.residual, not called, not allocation.has_point
 
 
-def _about(mechanism: Mechanism, method: Method) -> dict[str, Any]:
-    return {"mechanism": mechanism.id, "method": method.id, "parameters": mechanism.parameters}
+def _about(mechanism: Mechanism, method: Method | None) -> dict[str, Any]:
+    return {"mechanism": mechanism.id, "method": "" if method is None else method.id, "parameters": mechanism.parameters}
 
 
 def _work(request: Request, method: Method, keep: Keep | None) -> Allocation:

@@ -127,6 +127,18 @@ def alarm(seconds: float) -> Iterator[list[bool]]:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
+@contextlib.contextmanager
+def in_time(seconds: float, what: str) -> Iterator[None]:
+    """FairallocError where the Python code inside does not end in time, as far as an alarm reaches."""
+    with alarm(seconds) as rung:
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not rung[0]:
+                raise
+            raise FairallocError(f"{what} did not end within the time limit of {seconds:g} seconds") from None
+
+
 def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, clock: Callable[[], float]) -> Outcome:
     """Run `work(send)` in a child until it ends or the clock shows the deadline; GRACE later it is killed.
 

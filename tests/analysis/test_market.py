@@ -227,6 +227,7 @@ def test_a_market_that_is_not_defined_is_not_refuted(instance, says):
         assert verdict.holds is None
         assert f"no market {says}" in verdict.sentence
 
+
 def test_other_mechanisms_promise_no_market():
     verdict = check(solve(POOL, "drfh"), "market")
     assert verdict.holds is None

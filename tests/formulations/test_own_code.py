@@ -1,7 +1,9 @@
 """Code of the caller's in mechanisms: whatever fails there is one sentence, and what it says twice it says alike."""
 
+import inspect
 import pickle
 from fractions import Fraction
+from functools import cached_property
 
 import cvxpy as cp
 import pyomo.environ as pyo
@@ -27,11 +29,38 @@ class MostTasks(fa.Mechanism):
 
 
 @pytest.mark.parametrize("limit", [None, 60])
-@pytest.mark.parametrize("name", sorted(ASKED - {"write_pyomo"}))
-def test_a_method_of_an_own_mechanism_that_fails_is_named(name, limit):
-    own = type("Own", (MostTasks,), {name: fails})()
+@pytest.mark.parametrize("name", [*sorted(ASKED.keys() - {"write_pyomo"}), "linear"])
+def test_what_an_own_mechanism_computes_and_fails_is_named(name, limit):
+    is_method = inspect.isfunction(getattr(fa.Mechanism, name))
+    own = type("Own", (MostTasks,), {name: fails if is_method else property(fails), "integer": False, "convex": True})()
     with pytest.raises(fa.InstanceError, match=f"^{name} of 'most-tasks' failed: ZeroDivisionError: division by zero$"):
         fa.solve(KHAMSE, own, time_limit=limit)
+
+
+def ends(self, *given):
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("name", "made", "sentence"),
+    [
+        ("write_cvxpy", ends, "write_cvxpy of 'most-tasks' failed: SystemExit: 3"),
+        ("configure", ends, "configure of 'most-tasks' failed: SystemExit: 3"),
+        ("id", property(ends), "id of Own failed: SystemExit: 3"),
+        ("layers", cached_property(ends), "layers of 'most-tasks' failed: SystemExit: 3"),
+        ("linear", property(lambda self: "yes"), "linear of 'most-tasks' returned str, but it must return True or False or None"),
+        ("linear", property(lambda self: None), "reading linear of 'most-tasks' off its model failed: AttributeError: property "),
+        ("parameters", property(lambda self: [1]), "parameters of 'most-tasks' returned list, but it must return a mapping "),
+        ("domain", lambda self, instance: 3, "domain of 'most-tasks' returned int, but it must return an Instance"),
+        ("configure", lambda self, **given: None, "configure of 'most-tasks' returned NoneType, but it must return a Mechanism"),
+        ("convex", "no", "convex of Own is 'no', but it must be "),
+        ("functions", None, "functions of Own is None, but it must be a tuple of functions"),
+        ("layers", ends, "layers of Own is <function ends at "),
+    ],
+)
+def test_what_an_own_mechanism_says_wrongly_is_one_sentence(name, made, sentence):
+    with pytest.raises(fa.FairallocError, match=f"^{sentence}"):
+        fa.solve(KHAMSE, type("Own", (MostTasks,), {name: made}))
 
 
 @pytest.mark.parametrize("part", ["share", "exact_share", "domain"])

@@ -217,7 +217,11 @@ def test_what_is_no_concave_utility_is_refused_in_one_sentence(utility, said):
 @pytest.mark.parametrize(
     ("utility", "given", "said"),
     [
-        (LOG, {"alpha": 7}, "alpha is 7, which is for servers without a utility of one's own, but utility gives every server one"),
+        (
+            LOG,
+            {"alpha": 7},
+            "alpha is 7, which is for servers without a utility of one's own, but utility gives every",
+        ),
         (LOG, {"alpha": "inf"}, "alpha is 'inf', which is for servers without"),
         ([LOG, [LOG1P] * 5], {"A": 2}, "A is 2, which is for servers without"),
         ({"s1": LOG, "s2": LOG}, {"B": [0, 1]}, "B is 1, which is for servers without"),

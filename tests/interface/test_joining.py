@@ -32,6 +32,12 @@ PLUGIN = """
     twin = fa.mechanism("drfh").edited("twin", cvxpy=cap)
     twin.id = "nb"
 
+    class Lost(fa.Mechanism):
+        id = "lost"
+
+        def __init__(self):
+            raise OSError("no data")
+
     class Nothing(Method):
         id, kind = "nothing", "exact"
 
@@ -57,6 +63,7 @@ PLUGIN = """
 ENTRIES = """
     [fairalloc.mechanisms]
     capped = joining_plugin:capped
+    lost = joining_plugin:Lost
     twin = joining_plugin:twin
     gone = joining_plugin:gone
     number = math:pi
@@ -100,6 +107,8 @@ def test_what_can_be_loaded_joins_and_the_rest_is_named(plugin, monkeypatch):
     assert sorted(str(w.message) for w in said) == [
         "the mechanism 'gone' of joining-plugin (joining_plugin:gone) cannot be loaded and is left out: "
         "AttributeError: module 'joining_plugin' has no attribute 'gone'",
+        "the mechanism 'lost' of joining-plugin (joining_plugin:Lost) cannot be loaded and is left out: "
+        "InstanceError: the mechanism Lost() cannot be made: OSError: no data",
         "the mechanism 'number' of joining-plugin (math:pi) is left out: 3.141592653589793 is no mechanism",
         "the mechanism 'twin' of joining-plugin (joining_plugin:twin) is left out: there is another mechanism named 'nb'",
     ]

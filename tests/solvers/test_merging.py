@@ -207,7 +207,7 @@ def test_a_merged_point_is_not_lost_where_time_is_over(monkeypatch):
         return found
 
     monkeypatch.setattr(dispatch, "best_attempt", late)
-    answer = module._solved(Request(mechanism("drfh"), PAIR, Limits(deadline=0.0), merge=True), None, {}, kept.append)
+    answer = module._solved(Request(mechanism("drfh"), PAIR, Limits(deadline=0.0), merge=True), {}, kept.append)
     assert (asked, answer.termination) == ([2], "time_limit")
     np.testing.assert_allclose(answer.tasks, 0.5)
     assert {(found.instance.A, found.not_judged) for found in kept} == {(8, "not judged: there was no time left to judge it")}
