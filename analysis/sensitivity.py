@@ -216,7 +216,8 @@ class _Work:
         if isinstance(item, NoJustifiedComplaints):
             return "njc allows many allocations, and has derivatives at that of its market (nb) alone, without an objective"
         if not (item.unique or isinstance(item, programs | Equilibrium)):
-            return f"the tasks of {item.id!r} are not unique in general (a mechanism of one's own may declare unique = True)"
+            own = "an edit or a mechanism of one's own may declare unique = True"
+            return f"the tasks of {item.id!r} are not unique in general ({own})"
         if item.home(self.instance) != self.instance and not (item.unique and isinstance(item, programs)):
             return f"{item.id!r} is written on another instance than that of the allocation"
         return ""

@@ -7,6 +7,8 @@ in the letters of gavel_max_min.py; steps_n are the tasks that are left, max_tas
     max  g     s.t.  throughput(n, X) >= g steps_n,
 
 one linear program, where Gavel searches T by bisection. Rates of tasks are shared here, so max_tasks are no limits on them.
+Answers are on the instance of `with_own_time` without max_tasks, in which the weight of a job is steps_n, and so is any such
+instance read.
 """
 
 from fairalloc.formulations.gavel_max_min import GavelMaxMin

@@ -22,7 +22,7 @@ import numpy as np
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism, tell_failures
+from fairalloc.formulations.mechanism import Mechanism, several, tell_failures
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
@@ -309,7 +309,9 @@ class Iteration(Session):
 
 
 ASKED: Mapping[str, Rule] = {
-    **dict.fromkeys(("computes", "applies", "missing", "starts"), ANYTHING),
+    **dict.fromkeys(("computes", "applies", "missing", "is_available", "starts"), ANYTHING),
+    **dict.fromkeys(("kinds", "but"), several(lambda value: isinstance(value, type), "classes")),
+    "packages": several(lambda value: isinstance(value, str), "texts"),
     "versions": PLAIN[Mapping],
     "configure": Rule(lambda value: isinstance(value, Method), "a Method"),
 }

@@ -24,6 +24,7 @@ from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.alpha_pf_vds import AlphaPfVds
 from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
+from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.h_drf import HierarchicalDrf
@@ -146,6 +147,8 @@ def _certified(
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
     """Steps 1 and 2: a certificate, not yet verified; Refuted where there is none for this allocation."""
+    if isinstance(item, Edited):
+        raise Refuted(f"it is an edit of {item.base.id!r}, and no proof in rationals is about an edited model")
     if home.has_floors and not isinstance(item, Leximin | Utilitarian):
         raise Refuted("with floors the lexicographic rules, the max-min programs and 'utilitarian' have proofs")
     if isinstance(item, AlphaFair) and item.alpha == 1.0:

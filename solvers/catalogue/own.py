@@ -20,9 +20,10 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, NotApplicable, fault, require, said, shown
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, fault, require, said, shown
+from fairalloc.models.files.jsonio import ALLOCATION_SCHEMA, parse_allocation
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, finite, floats
+from fairalloc.models.numbers import Floats, floats
 from fairalloc.solvers.method import Answer, Limits, Method
 from fairalloc.solvers.running.warm_start import start_on
 
@@ -94,7 +95,7 @@ class OwnFunction(Method):
         given = self.function(instance, mechanism, limits)
         try:
             x, prices = _tasks(self.id, instance, given)
-        except InstanceError as error:
+        except FairallocError as error:
             raise Unusable(str(error)) from None
         told: dict[str, Any] = {"trace": given.trace, "log": given.log} if isinstance(given, Allocation) else {}
         return Answer(x, prices, "optimal", Times(), **told)
@@ -141,11 +142,9 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
     if isinstance(given, Allocation):
         start_on(instance, given, f"the allocation that {name} returned")
         return given.x, given.prices if given.round_prices is None else given.round_prices
-    if isinstance(given, Mapping):
-        return _by_names(name, instance, given), None
-    x: Floats = np.zeros(())
+    x: Floats = _by_names(instance, given) if isinstance(given, Mapping) else np.zeros(())
     with suppress(InstanceError):
-        x = floats(given, name)
+        x = x if x.ndim else floats(given, name)
     rule = "it must return tasks on the instance's arcs, an Allocation or {user: {server: tasks}}"
     require(x.ndim, f"{name} returned", given, rule)
     require(x.shape == (instance.A,), f"{name} returned an array of shape", x.shape, f"the instance has {instance.A} arcs")
@@ -154,22 +153,8 @@ def _tasks(name: str, instance: Instance, given: Any) -> tuple[Floats, Floats | 
     return x, None
 
 
-def _by_names(name: str, instance: Instance, given: Mapping[Any, Any]) -> Floats:
-    arcs, x, servers = instance.arcs, np.zeros(instance.A), ", ".join(instance.servers)
-    for user, parts in given.items():
-        require(user in instance.users, f"{name} returned tasks of", user, f"the users are {', '.join(instance.users)}")
-        if not isinstance(parts, Mapping):
-            raise InstanceError(f"{name} returned {shown(parts)} for user {user!r}, but it must be a mapping of servers to tasks")
-        n = instance.users.index(user)
-        for server, tasks in parts.items():
-            require(server in instance.servers, f"{name} returned tasks on", server, f"the servers are {servers}")
-            here = np.flatnonzero((arcs.user == n) & (arcs.server == instance.servers.index(server)))
-            if len(here) != 1:
-                why = "is not eligible there" if not len(here) else f"has {len(here)} variants there, so arcs are needed"
-                raise InstanceError(f"{name} returned tasks of {user!r} on {server!r}, but the user {why}")
-            try:
-                x[here[0]] = finite(tasks, name)
-            except InstanceError:
-                where = f"{user!r} on {server!r}"
-                raise Unusable(f"{name} returned {shown(tasks)} tasks of {where}, but tasks must be finite numbers") from None
-    return x
+def _by_names(instance: Instance, given: Mapping[Any, Any]) -> Floats:
+    """(A,) tasks as documents have them, 0 for users who are not named; FairallocError where they cannot be read."""
+    named = {**{user: {} for user in instance.users}, **given}
+    users = [{"name": user, "by_server": dict(of) if isinstance(of, Mapping) else of} for user, of in named.items()]
+    return parse_allocation({"schema": ALLOCATION_SCHEMA, "users": users}, instance).x

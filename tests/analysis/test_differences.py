@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from tolerances import ROUNDING
@@ -225,7 +226,26 @@ def test_a_mechanism_that_does_not_say_it_is_unique_has_none():
 
     found = fa.sensitivity(solve(Instance([[1]], [[1]]), Any(1)))
     assert np.isnan(found.up).all()
-    assert found.reason == "the tasks of 'capped' are not unique in general (a mechanism of one's own may declare unique = True)"
+    why = "(an edit or a mechanism of one's own may declare unique = True)"
+    assert found.reason == f"the tasks of 'capped' are not unique in general {why}"
+
+
+@pytest.mark.parametrize("name", ["drfh", "nb"])
+def test_an_edit_has_the_derivatives_of_its_own_program_and_no_certificate(name):
+    """Here it is its base with a limit."""
+
+    def cap(problem, instance):
+        most = instance.arcs.owner[[0]] @ problem.var_dict["x"] <= 6
+        return cp.Problem(problem.objective, [*problem.constraints, most])
+
+    instance = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]])
+    capped = fa.mechanism(name).edited("capped", cvxpy=cap)
+    capped.unique = True
+    allocation = solve(instance, capped)
+    own, limited = fa.sensitivity(allocation), fa.sensitivity(solve(instance.replace(max_tasks=[6, None]), name))
+    np.testing.assert_allclose([own.up, own.down], [limited.up, limited.down], atol=STATED)
+    why = f"it is an edit of {name!r}, and no proof in rationals is about an edited model"
+    assert str(fa.certify(allocation)) == f"capped: not certified: {why}"
 
 
 def test_tasks_that_are_not_the_answer_have_none():

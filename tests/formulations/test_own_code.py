@@ -29,7 +29,7 @@ class MostTasks(fa.Mechanism):
 
 
 @pytest.mark.parametrize("limit", [None, 60])
-@pytest.mark.parametrize("name", [*sorted(ASKED.keys() - {"write_pyomo"}), "linear"])
+@pytest.mark.parametrize("name", [*sorted(ASKED.keys() - {"pyomo", "write_pyomo"}), "linear"])
 def test_what_an_own_mechanism_computes_and_fails_is_named(name, limit):
     is_method = inspect.isfunction(getattr(fa.Mechanism, name))
     own = type("Own", (MostTasks,), {name: fails if is_method else property(fails), "integer": False, "convex": True})()
@@ -51,6 +51,12 @@ def ends(self, *given):
         ("linear", property(lambda self: "yes"), "linear of 'most-tasks' returned str, but it must return True or False or None"),
         ("linear", property(lambda self: None), "reading linear of 'most-tasks' off its model failed: AttributeError: property "),
         ("parameters", property(lambda self: [1]), "parameters of 'most-tasks' returned list, but it must return a mapping "),
+        (
+            "canonical",
+            lambda self, instance: (instance, [1.0] * 4),
+            "canonical of 'most-tasks' returned tuple, but it must return an",
+        ),
+        ("prices", lambda self, *given: "dear", r"prices of 'most-tasks' returned str, but it must return \(K, R\) prices"),
         ("domain", lambda self, instance: 3, "domain of 'most-tasks' returned int, but it must return an Instance"),
         ("configure", lambda self, **given: None, "configure of 'most-tasks' returned NoneType, but it must return a Mechanism"),
         ("convex", "no", "convex of Own is 'no', but it must be "),

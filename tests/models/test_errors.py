@@ -216,11 +216,12 @@ def test_what_code_of_the_callers_raises_is_one_sentence_of_its_name():
     for error, says in (
         (ZeroDivisionError("1 /\n0"), "ZeroDivisionError: 1 / 0"),
         (Silent(), "Silent: an error that cannot be shown"),
+        (SystemExit(3), "SystemExit: 3"),
     ):
         with pytest.raises(InstanceError, match=f"^its code failed: {says}$") as found, callers("its code"):
             raise error
         assert found.value.__cause__ is error
-    for error in (UnknownName("as it is"), KeyboardInterrupt(), SystemExit(3)):
+    for error in (UnknownName("as it is"), KeyboardInterrupt()):
         with pytest.raises(type(error)) as found, callers("its code"):
             raise error
         assert found.value is error
