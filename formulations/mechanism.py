@@ -39,35 +39,21 @@ def several(fits: Callable[[Any], bool], words: str) -> Rule:
     return Rule(lambda value: isinstance(value, tuple) and all(map(fits, value)), f"a tuple of {words}")
 
 
-def _is_array(value: Any, ndim: int) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == ndim and value.dtype.kind in "fiu"
-
-
-def _is_scaled(value: Any) -> bool:
-    pair = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Instance)
-    return pair and _is_array(value[1], 1) and len(value[1]) == value[0].N
-
-
-def _is_model(value: Any, module: str, name: str) -> bool:
-    """Whether it is of this class of a package, which is imported where a model is written."""
-    return isinstance(value, getattr(sys.modules.get(module), name, ()))
+def _model(module: str, name: str, words: str) -> Rule:
+    """That something is of this class of a package, which is imported where a model is written."""
+    return Rule(lambda value: isinstance(value, getattr(sys.modules.get(module), name, ())), words)
 
 
 ASKED: Mapping[str, Rule] = {
     **dict.fromkeys(("configure", "kept", "settled"), Rule(lambda value: isinstance(value, Mechanism), "a Mechanism")),
     **dict.fromkeys(("domain", "home"), Rule(lambda value: isinstance(value, Instance), "an Instance")),
-    **dict.fromkeys(("check_complete", "check_groups", "check_models", "unwritten"), ANYTHING),
-    **dict.fromkeys(("cvxpy", "write_cvxpy"), Rule(lambda value: _is_model(value, "cvxpy", "Problem"), "a cvxpy.Problem")),
-    **dict.fromkeys(
-        ("pyomo", "write_pyomo"), Rule(lambda value: _is_model(value, "pyomo.environ", "ConcreteModel"), "a ConcreteModel")
-    ),
-    **dict.fromkeys(("prices", "model_prices"), Rule(lambda value: value is None or _is_array(value, 2), "(K, R) prices")),
-    "canonical": Rule(_is_scaled, "an Instance and (N,) units of its tasks"),
+    **dict.fromkeys(("cvxpy", "write_cvxpy"), _model("cvxpy", "Problem", "a cvxpy.Problem")),
+    **dict.fromkeys(("pyomo", "write_pyomo"), _model("pyomo.environ", "ConcreteModel", "a ConcreteModel")),
+    **dict.fromkeys(("check_complete", "check_groups", "check_models", "canonical", "unwritten", "model_prices"), ANYTHING),
     "functions": several(callable, "functions"),
     "layers": Rule(lambda value: isinstance(value, AbstractSet) and value <= {"cvxpy", "pyomo"}, "a set of 'cvxpy' and 'pyomo'"),
     "parameters": PLAIN[Mapping],
-    "is_ours": PLAIN[bool],
-    "has_residual": PLAIN[bool],
+    **dict.fromkeys(("is_ours", "has_residual"), PLAIN[bool]),
 }
 """What is asked of a mechanism around a solve, and what it must be or return: one sentence says where the caller's code fails."""
 

@@ -130,21 +130,21 @@ def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocati
     """
     if not _isolates_call(request):
         return work(request, None)
-    item, instance = request.mechanism, request.instance
-    why = "not judged: there is no point"
+    item, instance, inside = request.mechanism, request.instance, replace(request, inside=True)
     small = is_ours(item) and not is_large(instance)  # elsewhere its home may take longer than the limit
-    home, told = item.home(instance) if small else instance, _about(item, request.method)
-    nothing = Allocation(home, np.full(home.A, np.nan), **told, not_judged=why)
-    inside = replace(request, inside=True)
+    nothing = _nothing(item, request.method, item.home(instance) if small else instance)
     return _in_child(lambda keep: work(inside, keep), request.limits, nothing)
 
 
 def _attempt(request: Request, method: Method, last: bool, keep: Keep | None) -> Allocation:
     if not _isolates_method(request, method, last):
         return _work(request, method, keep)
-    home = request.mechanism.home(request.instance)
-    nothing = unjudged(Allocation(home, np.full(home.A, np.nan), **_about(request.mechanism, method)), "there is no point")
+    nothing = _nothing(request.mechanism, method, request.mechanism.home(request.instance))
     return _in_child(lambda send: _work(request, method, send), request.limits, nothing)
+
+
+def _nothing(mechanism: Mechanism, method: Method | None, home: Instance) -> Allocation:
+    return unjudged(Allocation(home, np.full(home.A, np.nan), **_about(mechanism, method)), "there is no point")
 
 
 def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Allocation) -> Allocation:

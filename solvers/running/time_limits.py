@@ -103,10 +103,11 @@ def within(seconds: float, work: Callable[[Callable[[T], None]], T], late: T) ->
 
 
 @contextlib.contextmanager
-def alarm(seconds: float) -> Iterator[list[bool]]:
+def alarm(seconds: float, what: str = "") -> Iterator[list[bool]]:
     """Raise KeyboardInterrupt in the Python code inside after some seconds; the yielded list is [True] then.
 
-    It needs the main thread and its alarm clock, which is left to whoever uses it already.
+    Where `what` is said, FairallocError comes out. It needs the main thread and its alarm clock, which is left to whoever uses it
+    already.
     """
     rung = [False]
     mine = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
@@ -122,21 +123,13 @@ def alarm(seconds: float) -> Iterator[list[bool]]:
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
     try:
         yield rung
+    except KeyboardInterrupt:
+        if not (what and rung[0]):
+            raise
+        raise FairallocError(f"{what} did not end within the time limit of {seconds:g} seconds") from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-
-
-@contextlib.contextmanager
-def in_time(seconds: float, what: str) -> Iterator[None]:
-    """FairallocError where the Python code inside does not end in time, as far as an alarm reaches."""
-    with alarm(seconds) as rung:
-        try:
-            yield
-        except KeyboardInterrupt:
-            if not rung[0]:
-                raise
-            raise FairallocError(f"{what} did not end within the time limit of {seconds:g} seconds") from None
 
 
 def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, clock: Callable[[], float]) -> Outcome:

@@ -51,12 +51,6 @@ def ends(self, *given):
         ("linear", property(lambda self: "yes"), "linear of 'most-tasks' returned str, but it must return True or False or None"),
         ("linear", property(lambda self: None), "reading linear of 'most-tasks' off its model failed: AttributeError: property "),
         ("parameters", property(lambda self: [1]), "parameters of 'most-tasks' returned list, but it must return a mapping "),
-        (
-            "canonical",
-            lambda self, instance: (instance, [1.0] * 4),
-            "canonical of 'most-tasks' returned tuple, but it must return an",
-        ),
-        ("prices", lambda self, *given: "dear", r"prices of 'most-tasks' returned str, but it must return \(K, R\) prices"),
         ("domain", lambda self, instance: 3, "domain of 'most-tasks' returned int, but it must return an Instance"),
         ("configure", lambda self, **given: None, "configure of 'most-tasks' returned NoneType, but it must return a Mechanism"),
         ("convex", "no", "convex of Own is 'no', but it must be "),
