@@ -67,8 +67,8 @@ def csv_table(path: str | Path, columns: Sequence[str] = (), *, separator: str =
             there = ", ".join(names)
             raise InstanceError(f"{path} has {found} columns {column!r}, but it must have one: the columns are {there}")
     for number, fields in [line for line in lines if len(line[1]) != len(names)][:1]:
-        found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
-        raise InstanceError(f"line {number} of {path} has {found}, but it must have {len(names)}")
+        there = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+        raise InstanceError(f"line {number} of {path} has {there}, but it must have {len(names)}")
     values = dict(zip(names, zip(*(fields for _, fields in lines), strict=True), strict=True))
     return CsvTable(Path(path), [number for number, _ in lines], {c: values[c] for c in columns})
 
