@@ -62,10 +62,7 @@ LATE = "there was no time left to judge it"
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of every method alike, as `solve` has it.
-
-    `method` is the only one to be asked, `inside` says that the whole call runs in a child that ends with it.
-    """
+    """What is asked of one method, or of all alike; `inside` = the whole call runs in a child that ends with it."""
 
     mechanism: Mechanism
     instance: Instance
