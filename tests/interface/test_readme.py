@@ -118,19 +118,6 @@ def test_the_picture_is_what_the_comparison_draws(tmp_path):
     assert {"u1", "tsf", "dominant share"} <= set(drawn)
 
 
-def test_pages_agree_on_how_many_times_as_fast_drfh_and_nb_are():
-    """The table of the performance page, by families, and the sentence of the page of benchmarks about dense ones."""
-    performance, told = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("PERFORMANCE", "BENCHMARKS"))
-    cells = [line.split("|") for line in performance.split("times 10^4", 1)[1].split("\n\n")[0].splitlines()[2:]]
-    times = {row[1].strip(): [float(row[k]) for k in (5, 6)] for row in cells if row[1].strip() != "sparse"}
-    (least, most), (fewer, more) = ((min(column), max(column)) for column in zip(*times.values(), strict=True))
-    assert f"it is {least:g} (`google_mix`) to {most:g} times as" in told
-    assert f"at 10^5 {fewer:g} (zero demands) to {more:g} times as fast" in told
-    small, large = ([float(row[k].strip(" >=")) for row in cells if row[k].strip()] for k in (11, 12))
-    assert f"takes {min(small):g} (`racks`) to {max(small):g} times (`identical`) as long" in told
-    assert f"it takes {min(large):g} times as long or more" in told
-
-
 def test_the_readme_is_short_and_names_the_wheel_of_this_version():
     assert len(README.splitlines()) <= 120
     assert f'"fairalloc-{fairalloc.__version__}-py3-none-any.whl[plots]"' in README
