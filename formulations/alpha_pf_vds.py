@@ -27,7 +27,7 @@ import numpy as np
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import USUAL, Game
 from fairalloc.formulations.game.marginal import Utility
-from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo
+from fairalloc.formulations.game.merit import merit_cvxpy, merit_pyomo, values_at
 from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.game.printed import covers, printed_cvxpy, printed_functions, printed_ncp, printed_pyomo
 from fairalloc.formulations.mechanism import Mechanism
@@ -160,6 +160,11 @@ class AlphaPfVds(Equilibrium):
             server = f"server {game.instance.servers[i]!r}"
             raise NotApplicable(f"form 'nb' is for alpha = 1 or A = 0 on every server, but {server} has {what}")
         return forms[chosen](game)
+
+    def first_values(self, instance: Instance, x: Floats, prices: Floats | None) -> Mapping[str, Floats]:
+        """Of the models in levels, where the levels are known."""
+        known = prices is not None and self._form in ("levels", "bounded")
+        return values_at(self.game(instance), x, prices) if known else {}
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
         """Kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0."""

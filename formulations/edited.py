@@ -1,6 +1,6 @@
 """The model of another mechanism, edited: what `Mechanism.edited` returns."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,6 +15,7 @@ from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable, callers, shown
 from fairalloc.models.instance import Instance
+from fairalloc.models.numbers import Floats
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -220,6 +221,9 @@ class Edited(Mechanism):
         if (g.lb, g.ub) != (0.0, None) or any(g is v for body in others for v in identify_variables(body)):
             return model, LEVELS
         return model, "" if len(goals) == 1 and not g.fixed and rises_with(goals[0], g) else LEVEL
+
+    def first_values(self, instance: Instance, x: Floats, prices: Floats | None) -> Mapping[str, Floats]:
+        return self.base.first_values(instance, x, prices)
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """Those of the base where its rounds are kept; else the model's objective is reported."""

@@ -305,6 +305,10 @@ class Mechanism:
         """One sentence on why there is no model in "cvxpy" or "pyomo" for this instance with these parameters, or ""."""
         return ""
 
+    def first_values(self, instance: Instance, x: Floats, prices: Floats | None) -> Mapping[str, Floats]:  # noqa: ARG002
+        """Values of all variables of the model at tasks x (A,) and prices (K, R), by name, to start from; {} where not known."""
+        return {}
+
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
         """(K, R) the allocation's prices: the variable "kappa" where the model has it, else the duals of "capacity".
 

@@ -27,6 +27,9 @@ ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
 IPOPT: Mapping[str, Any] = {"nlp_scaling_method": "none", "print_level": 0, "sb": "yes"}
 """Models are written in units of order one, which Ipopt's own scaling would undo."""
 
+NEAR: Mapping[str, Any] = {"mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8}
+"""For Ipopt where it starts near an answer, which its usual barrier and distance from bounds would leave."""
+
 HIGHS = ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance")
 
 TABLE: Mapping[str, Mapping[str, Any]] = {

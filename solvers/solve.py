@@ -17,6 +17,7 @@ import numpy as np
 from fairalloc.formulations import Mechanism, as_mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Processes, Seconds, checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, NotInstalled, shown
@@ -144,7 +145,7 @@ def _solved(request: Request, options: Mapping[str, Any], keep: Keep | None) -> 
     instance = request.instance
     item = request.mechanism.settled(instance)
     chosen, later = _asked(item, request.method, instance, options)
-    request = request if item is request.mechanism else replace(request, mechanism=item)
+    request = replace(request, mechanism=item, warm_start=request.warm_start or _start(request, item))
     best = _merged(request, options, keep) if request.merge else None
     if best is not None and dispatch.is_last_word(best, request.limits):
         return best
@@ -159,6 +160,17 @@ def _solved(request: Request, options: Mapping[str, Any], keep: Keep | None) -> 
             if keep is not None:
                 keep(best)
     return best
+
+
+def _start(request: Request, mechanism: Mechanism) -> Allocation | None:
+    """An answer of the game whose merit is edited, from which the nonlinear solvers start: theirs alone have a worse merit."""
+    if not (isinstance(mechanism, Edited) and isinstance(mechanism.base, Equilibrium) and not mechanism.integer):
+        return None
+    asked = replace(request, mechanism=mechanism.base, method="continuation", limits=request.limits.share(dispatch.SHARE))
+    with suppress(NotApplicable):
+        answer = _solved(asked, {}, None)
+        return answer if answer.claims_success else None
+    return None
 
 
 def _merged(request: Request, options: Mapping[str, Any], keep: Keep | None) -> Allocation | None:

@@ -37,6 +37,8 @@ SCALE = 1e2
 
 TINY = 1e-250
 
+SMALL = 1e-8
+
 
 class StartingPoint:
     """Where every nonlinear model starts: tasks x (A,), u (N,), levels log_kappa (K, R), slack (K, R).
@@ -54,6 +56,21 @@ class StartingPoint:
         users = np.maximum(np.bincount(game.server, minlength=instance.K), 1)
         mean = np.bincount(game.server, wanted, instance.K) / users
         self.log_kappa = np.repeat(mean[:, None], instance.R, axis=1)
+
+
+def values_at(game: Game, x: Floats, kappa: Floats) -> dict[str, Floats]:
+    """Values of the variables at tasks x (A,) and levels kappa (K, R): an answer of the game has the merit 0 there.
+
+    Levels and tasks of 0 have no logarithm and become a small part (`SMALL`) of those of `StartingPoint`.
+    """
+    start, instance = StartingPoint(game), game.instance
+    kappa = np.maximum(kappa, SMALL * np.exp(start.log_kappa))
+    u = np.maximum(game.tasks(x), SMALL * start.u)
+    paid = np.full(instance.N, np.inf)
+    np.minimum.at(paid, game.user, game.beta[game.server] * game.excess(u, kappa))
+    sigma = np.maximum(-np.expm1(paid), 0.0)[np.isfinite(game.limits)]
+    slack = np.maximum(1.0 - game.load(game.fractions(x)), 0.0)
+    return {"x": x, "u": u, "kappa": kappa, "level": np.log(kappa), "slack": slack, "sigma": sigma}
 
 
 class MarginalTerms:

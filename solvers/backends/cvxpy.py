@@ -19,6 +19,7 @@ from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import solver_options
 from fairalloc.solvers.running.threads import highs_scheduler
+from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -114,6 +115,13 @@ class ModelSession(Session):
                 self.judge_model(self._missed_level())
             return self.x, item.prices(self.instance, self.capacity_duals(round), values)
 
+    def first_values(self) -> Mapping[str, Floats]:
+        """Values of variables to start from, by name: those that the mechanism knows at the start, else tasks next to it."""
+        start, prices = self.limits.start, self.limits.start_prices
+        if start is None:
+            return {}
+        return self.mechanism.first_values(self.instance, start, prices) or {"x": interior(self.instance, start)}
+
     def _missed_level(self) -> float:
         """The part of the level g of one max-min program that the tasks lack: with weights far apart no row shows it."""
         if self.mechanism.takes_rounds or not isinstance(self.mechanism, WithFloors) or self.objective is None or not len(self.x):
@@ -139,10 +147,6 @@ class ModelMethod(Method):
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         return mechanism.unwritten(instance, self.layer)
-
-    def starts(self, mechanism: Mechanism) -> bool:
-        """Concave programs; the merit of a game has variables that tasks alone do not start."""
-        return self.warm and bool(mechanism.convex)
 
 
 class CvxpySession(ModelSession):

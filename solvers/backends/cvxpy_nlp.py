@@ -7,12 +7,14 @@ CVXPY. The extras `ipopt` and `uno` pin the versions that have them.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fairalloc.formulations.common.convexity import parts_of_cvxpy
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession
 from fairalloc.solvers.method import Stopped
-from fairalloc.solvers.running.warm_start import interior
+from fairalloc.solvers.options import NEAR
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -30,6 +32,17 @@ def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tup
     data, inverse = chain.apply(problem)
     problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
     return data, chain, inverse
+
+
+def start_of_roots(data: dict[str, Any], problem: "cp.Problem") -> None:
+    """What CVXPY's chain adds for roots and logarithms starts where it is right for the variables; CVXPY takes at least 1e-3."""
+    bounds, given = data["_bounds"], {variable.id for variable in problem.variables()}
+    for row in bounds.problem.constraints:
+        added = row.args[0]
+        if type(row).__name__ == "Equality" and type(added).__name__ == "Variable" and added.id not in given:
+            added.save_value(np.maximum(row.args[1].value, 0.0 if added.is_nonneg() else -np.inf))
+    bounds.construct_initial_point()
+    data["x0"] = bounds.x0
 
 
 def fresh_oracles(problem: "cp.Problem") -> Any:
@@ -61,16 +74,24 @@ LOUD: Mapping[str, Mapping[str, Any]] = {"IPOPT": {"print_level": 5}, "UNO": {"l
 """What makes the solvers print the log that `log=True` keeps."""
 
 
+DUALS: Mapping[str, str] = {"IPOPT": "mult_g", "UNO": "constraint_dual"}
+"""Where the solvers have the multipliers g of f + g (left - right)."""
+
+
 MATRICES = ("symmetric", "PSD", "NSD", "hermitian", "complex", "imag")
 """Attributes of variables for which the route ends in errors of CVXPY's."""
 
 
 class NlpSession(CvxpySession):
-    """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to the solver; no dual values come back."""
+    """The DNLP route (`nlp=True`): CVXPY hands smooth oracles to the solver."""
 
     def _compile(self, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-        if self.limits.start is not None:
-            self.model.var_dict["x"].value = interior(self.instance, self.limits.start)
+        first = self.first_values()
+        for name, variable in self.model.var_dict.items():
+            if name in first and variable.size == first[name].size:
+                variable.save_value(first[name].reshape(variable.shape))
+        if self.solver == "IPOPT" and len(first) > 1:
+            options.update({**NEAR, **self.limits.solver_options})
         if self.limits.log:
             options.update({**LOUD[self.solver], **self.limits.solver_options})
         for name, part in parts_of_cvxpy(self.model):
@@ -81,7 +102,23 @@ class NlpSession(CvxpySession):
             if (kind := _untaken(variable)) is not None:
                 why = f"CVXPY's nonlinear solvers do not take {kind} of its variable {variable.name()}: add a constraint instead"
                 raise Stopped("error", f"the model of {self.mechanism.id!r} cannot be solved: {why}")
-        return compiled(self.model, self.solver, options)
+        data, chain, inverse = compiled(self.model, self.solver, options)
+        if first:
+            start_of_roots(data, self.model)
+        return data, chain, inverse
+
+    def optimise(self) -> str:
+        """The solver's multipliers become the dual values of the constraints, whose numbers CVXPY's chain keeps."""
+        termination = super().optimise()
+        data, raw, _ = self.canonical
+        rows, name = data["_bounds"].new_problem.constraints, DUALS[self.solver]
+        parts = np.split(np.asarray(raw.get(name, ())), np.cumsum([row.size for row in rows])[:-1])
+        duals = {row.id: part for row, part in zip(rows, parts, strict=True) if part.size == row.size}
+        for row in self.model.constraints:
+            if row.id in duals:
+                sign = 1.0 if type(row).__name__ == "Equality" else -1.0  # a <= b is b - a >= 0 there
+                row.save_dual_value(sign * duals[row.id].reshape(row.shape, order="F"))
+        return termination
 
     def count(self, iterations: Any) -> None:
         """CVXPY does not know Ipopt's iterations, but Uno's."""

@@ -16,10 +16,9 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.backends.cvxpy import ModelMethod, ModelSession
 from fairalloc.solvers.backends.highs_session import check_highs_options
-from fairalloc.solvers.options import Accuracy, solver_options
+from fairalloc.solvers.options import NEAR, Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured
 from fairalloc.solvers.running.threads import highs_scheduler
-from fairalloc.solvers.running.warm_start import interior
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -34,13 +33,14 @@ class PyomoSession(ModelSession):
     """On the objective, proved by branch and bound."""
 
     def values(self) -> dict[str, Any]:
+        return {name: np.array([v.value for v in part], dtype=float) for name, part in self.variables().items()}
+
+    def variables(self) -> dict[str, list[Any]]:
+        """The variables of the model by name, those of blocks not among them: their names may be the same."""
         import pyomo.environ as pyo
 
-        parts = self.model.component_objects(pyo.Var, descend_into=False)  # the names in blocks may be the same
-        found = {part.local_name: list(part.values()) for part in parts}
-        if "x" in found:
-            found["x"] = variables_of(self.model, self.instance)
-        return {name: np.array([v.value for v in part], dtype=float) for name, part in found.items()}
+        found = {part.local_name: list(part.values()) for part in self.model.component_objects(pyo.Var, descend_into=False)}
+        return found | ({"x": variables_of(self.model, self.instance)} if "x" in found else {})
 
     def is_impossible(self) -> bool:
         model = self.write(None)
@@ -167,14 +167,15 @@ class PyomoIpopt(PyomoSession):
     """Pyomo -> .nl -> CasADi -> the Ipopt in CasADi's wheel."""
 
     def optimise(self) -> str:
-        options = solver_options("IPOPT in CasADi", self.limits.accuracy)
+        first, variables = self.first_values(), self.variables()
+        for name in first.keys() & variables.keys():
+            for variable, value in zip(variables[name], np.ravel(first[name]).tolist(), strict=False):
+                if not variable.fixed:
+                    variable.set_value(value, skip_validation=True)
+        options = solver_options("IPOPT in CasADi", self.limits.accuracy) | (NEAR if len(first) > 1 else {})
         if self.limits.log:
             options["print_level"] = 5
         options.update(self.limits.solver_options)
-        if self.limits.start is not None:
-            start = interior(self.instance, self.limits.start)
-            for variable, value in zip(variables_of(self.model, self.instance), start, strict=True):
-                variable.set_value(float(value))
         if self.limits.limited:
             options["max_wall_time"] = self.limits.left
         with self.phase("compile"):
