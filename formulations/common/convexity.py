@@ -162,7 +162,7 @@ def _faults_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[str]:
             left += [(part, one) for one in expr.args]
         elif expr.is_parameter_type():
             yield _fault(f"parameter {expr.name}", part, expr(exception=False))
-        elif expr.is_variable_type() and expr.fixed:
+        elif expr.is_variable_type() and (expr.fixed or expr.value != expr.value):  # Ipopt cannot start at nan
             yield _fault(f"fixed variable {expr.name}", part, expr.value)
 
 

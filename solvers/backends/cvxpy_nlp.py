@@ -4,10 +4,11 @@ CVXPY has no public seam between compiling and solving a nonlinear program, so t
 CVXPY. The extras `ipopt` and `uno` pin the versions that have them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fairalloc.formulations.common.convexity import parts_of_cvxpy
 from fairalloc.formulations.mechanism import Mechanism
@@ -24,50 +25,147 @@ SEAM = "1.9"
 
 
 def compiled(problem: "cp.Problem", solver: str, options: dict[str, Any]) -> tuple[Any, Any, Any]:
-    """CVXPY's data, chain and inverse data for a nonlinear solver, with `fresh_oracles`."""
+    """CVXPY's data, chain and inverse data for a nonlinear solver, with `Reduced` oracles."""
     from cvxpy.reductions.solvers import nlp_solving_chain
 
     nlp_solving_chain._set_nlp_initial_point(problem)
     chain, _ = nlp_solving_chain._build_nlp_chain(problem, solver, options)
     data, inverse = chain.apply(problem)
-    problem._solver_cache["oracles"] = fresh_oracles(data["_bounds"].new_problem)
+    oracles = problem._solver_cache["oracles"] = Reduced(data["_bounds"], {variable.id for variable in problem.variables()})
+    inverse[-1].var_offsets = {variable.id: place[0] for variable, place in _places(oracles.kept)}
+    data |= {name: data[name][oracles.columns] for name in ("x0", "lb", "ub")}
+    data |= {name: data[name][oracles.rows] for name in ("cl", "cu")}
     return data, chain, inverse
 
 
-def start_of_roots(data: dict[str, Any], problem: "cp.Problem") -> None:
-    """What CVXPY's chain adds for roots and logarithms starts where it is right for the variables; CVXPY takes at least 1e-3."""
-    bounds, given = data["_bounds"], {variable.id for variable in problem.variables()}
-    for row in bounds.problem.constraints:
-        added = row.args[0]
-        if type(row).__name__ == "Equality" and type(added).__name__ == "Variable" and added.id not in given:
-            added.save_value(np.maximum(row.args[1].value, 0.0 if added.is_nonneg() else -np.inf))
-    bounds.construct_initial_point()
-    data["x0"] = bounds.x0
+class Reduced:
+    """CVXPY's derivative oracles without the variables t = e >= 0 that its chain adds for roots and logarithms.
 
+    t is a function of the kept variables v, with the derivatives S = L S + B, where e has L in t and B in v. With multipliers of
+    t = e for which the Lagrangian has no slope in t, its second derivatives are P' H P, P = (I, S). As variables, t have bounds
+    and starts of their own, which keep solvers from points where psi_FB is not smooth.
 
-def fresh_oracles(problem: "cp.Problem") -> Any:
-    """CVXPY's derivative oracles, evaluated where they are asked for.
+    CVXPY's own oracles take the values of the last call of `objective` and `constraints` whatever x is: nonsense where a solver
+    asks for a gradient first (Uno) or after a rejected trial point (Ipopt). These are evaluated where they are asked for.
 
-    CVXPY's own take the values of the last call of `objective` and `constraints` whatever x is: nonsense where a solver asks
-    for a gradient first (Uno) or after a rejected trial point (Ipopt).
+    late, iterations : whether no time is left, and how many Ipopt has done
+    kept : the variables; rows, columns : what is left of the rows and columns of CVXPY's program
     """
-    from cvxpy.reductions.solvers.nlp_solvers.nlp_solver import Oracles
 
-    class Fresh(Oracles):  # type: ignore[misc]
-        def gradient(self, x: Floats) -> Any:
-            self.objective(x)
-            return super().gradient(x)
+    late: Callable[[], bool] = staticmethod(lambda: False)
+    iterations: int | None = None
 
-        def jacobian(self, x: Floats) -> Any:
-            self.constraints(x)
-            return super().jacobian(x)
+    def __init__(self, bounds: Any, given: set[int]) -> None:
+        from cvxpy.reductions.solvers.nlp_solvers.nlp_solver import Oracles
 
-        def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Any:
-            self.objective(x)
-            self.constraints(x)
-            return super().hessian(x, duals, obj_factor)
+        self.inner, self.shape = Oracles(bounds.new_problem, verbose=False), (len(bounds.cl), len(bounds.x0))
+        each, self.added, rows = dict(_places(bounds.main_var)), dict[Any, Any](), list[int]()
+        for row, place in _places(bounds.problem.constraints):
+            t = row.args[0]
+            if type(row).__name__ == "Equality" and t in each and t.id not in given and row.args[1].is_nonneg():
+                self.added[t] = row.args[1]
+                rows += place
+        self.kept, columns = [v for v in each if v not in self.added], [k for t in self.added for k in each[t]]
+        self.rows, self.columns = (np.setdiff1d(np.arange(n), gone) for n, gone in zip(self.shape, (rows, columns), strict=True))
+        self._places, self._t, self._own = each, np.array(columns, dtype=int), np.array(rows, dtype=int)
+        self._eye = sp.eye_array(self.shape[1], format="csc")
+        self._where = self.inner.jacobianstructure(), self.inner.hessianstructure()
+        jacobian, *_, S = self._slopes(np.ones(len(self._where[0][0])), 1.0)
+        patterns = self._jacobian(jacobian, S), self._hessian(np.ones(len(self._where[1][0])), S)
+        self._keys = [np.sort(_keys(pattern)) for pattern in patterns]
 
-    return Fresh(problem, verbose=False)
+    @np.errstate(all="ignore")  # a step may leave what has logarithms
+    def _moved(self, x: Floats) -> Floats:
+        """The values of all variables at x; CVXPY's oracles are there, too."""
+        full = np.empty(self.shape[1])
+        full[self.columns] = x
+        for variable in self.kept:
+            variable.save_value(full[self._places[variable]].reshape(variable.shape, order="F"))
+        for t, e in self.added.items():
+            t.save_value(np.reshape(e.value, t.shape))
+            full[self._places[t]] = np.ravel(t.value, order="F")
+        self.inner.objective(full)
+        self.inner.constraints(full)
+        return full
+
+    def _slopes(self, values: Floats, sign: float = -1.0) -> tuple[Any, Any, Any]:
+        """CVXPY's Jacobian, L and S; of ones with `sign` 1 their patterns."""
+        jacobian = sp.csr_array((values, self._where[0]), shape=self.shape)
+        own = jacobian[self._own].tocsc()
+        L, B = sign * (own[:, self._t] - sp.eye_array(len(self._t))), sign * own[:, self.columns]
+        S = B
+        for _ in self.added:
+            S = B + L @ S
+        return jacobian, L, S
+
+    def _jacobian(self, jacobian: Any, S: Any) -> Any:
+        left = jacobian[self.rows].tocsc()
+        return left[:, self.columns] + left[:, self._t] @ S
+
+    def _hessian(self, values: Floats, S: Any) -> Any:
+        lower = sp.csr_array((values, self._where[1]), shape=(self.shape[1],) * 2)
+        P = self._eye[:, self.columns] + self._eye[:, self._t] @ S
+        return sp.tril(P.T @ (lower + sp.tril(lower, -1).T) @ P)
+
+    def objective(self, x: Floats) -> Any:
+        return self.inner.objective(self._moved(x))
+
+    def constraints(self, x: Floats) -> Any:
+        return self.inner.constraints(self._moved(x))[self.rows]
+
+    def gradient(self, x: Floats) -> Any:
+        full = self._moved(x)
+        slope = self.inner.gradient(full)
+        return slope[self.columns] + self._slopes(self.inner.jacobian(full))[2].T @ slope[self._t]
+
+    def jacobian(self, x: Floats) -> Any:
+        jacobian, _, S = self._slopes(self.inner.jacobian(self._moved(x)))
+        return _filled(self._jacobian(jacobian, S), self._keys[0])
+
+    def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Any:
+        full = self._moved(x)
+        jacobian, L, S = self._slopes(self.inner.jacobian(full))
+        every = np.zeros(self.shape[0])
+        every[self.rows] = duals
+        slope = obj_factor * self.inner.gradient(full)[self._t] + jacobian[:, self._t].T @ every
+        own = -slope
+        for _ in self.added:
+            own = L.T @ own - slope
+        every[self._own] = own
+        return _filled(self._hessian(self.inner.hessian(full, every, obj_factor), S), self._keys[1])
+
+    def jacobianstructure(self) -> Any:
+        return np.divmod(self._keys[0], len(self.columns))
+
+    def hessianstructure(self) -> Any:
+        return np.divmod(self._keys[1], len(self.columns))
+
+    def intermediate(self, _: int, iterations: int, *__: float) -> bool:
+        """What Ipopt calls after each iteration, and whether it goes on: its own limit is of processor time."""
+        self.iterations = iterations
+        return not self.late()
+
+    def update_params(self, problem: Any) -> None:
+        """Values of parameters are read when the program is compiled."""
+
+
+def _places(parts: Any) -> list[tuple[Any, list[int]]]:
+    """Each variable or constraint with its places among the entries of all."""
+    ends = np.cumsum([0, *(part.size for part in parts)]).tolist()
+    return [(part, list(range(first, end))) for part, first, end in zip(parts, ends, ends[1:], strict=False)]
+
+
+def _keys(matrix: Any) -> Any:
+    """One number for each entry of a sparse matrix, by rows."""
+    entries = matrix.tocoo()
+    return entries.row.astype(np.int64) * matrix.shape[1] + entries.col
+
+
+def _filled(matrix: Any, keys: Any) -> Floats:
+    """The entries of a matrix in the places of a pattern."""
+    result = np.zeros(len(keys))
+    result[np.searchsorted(keys, _keys(matrix))] = matrix.tocoo().data
+    return result
 
 
 LOUD: Mapping[str, Mapping[str, Any]] = {"IPOPT": {"print_level": 5}, "UNO": {"logger": "INFO"}}
@@ -102,27 +200,29 @@ class NlpSession(CvxpySession):
             if (kind := _untaken(variable)) is not None:
                 why = f"CVXPY's nonlinear solvers do not take {kind} of its variable {variable.name()}: add a constraint instead"
                 raise Stopped("error", f"the model of {self.mechanism.id!r} cannot be solved: {why}")
-        data, chain, inverse = compiled(self.model, self.solver, options)
-        if first:
-            start_of_roots(data, self.model)
-        return data, chain, inverse
+        compilation = compiled(self.model, self.solver, options)
+        self.oracles = self.model._solver_cache["oracles"]
+        self.oracles.late = lambda: self.limits.late
+        return compilation
 
     def optimise(self) -> str:
         """The solver's multipliers become the dual values of the constraints, whose numbers CVXPY's chain keeps."""
         termination = super().optimise()
         data, raw, _ = self.canonical
-        rows, name = data["_bounds"].new_problem.constraints, DUALS[self.solver]
-        parts = np.split(np.asarray(raw.get(name, ())), np.cumsum([row.size for row in rows])[:-1])
-        duals = {row.id: part for row, part in zip(rows, parts, strict=True) if part.size == row.size}
+        given = raw.get(DUALS[self.solver])
+        if given is None:
+            return termination
+        duals = np.zeros(self.oracles.shape[0])
+        duals[self.oracles.rows] = given
+        found = {row.id: duals[place] for row, place in _places(data["_bounds"].new_problem.constraints)}
         for row in self.model.constraints:
-            if row.id in duals:
-                sign = 1.0 if type(row).__name__ == "Equality" else -1.0  # a <= b is b - a >= 0 there
-                row.save_dual_value(sign * duals[row.id].reshape(row.shape, order="F"))
+            sign = 1.0 if type(row).__name__ == "Equality" else -1.0  # a <= b is b - a >= 0 there
+            row.save_dual_value(sign * found[row.id].reshape(row.shape, order="F"))
         return termination
 
     def count(self, iterations: Any) -> None:
-        """CVXPY does not know Ipopt's iterations, but Uno's."""
-        super().count(iterations if isinstance(iterations, int) else None)
+        """CVXPY knows Uno's iterations, but not Ipopt's."""
+        super().count(iterations if isinstance(iterations, int) else self.oracles.iterations)
 
 
 def _untaken(variable: Any) -> str | None:

@@ -4,6 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import linprog, minimize_scalar
 from tolerances import BARGAINING, EQUILIBRIUM, EXACT, PRINTED, RESIDUAL, ROUNDING
 
@@ -190,7 +191,7 @@ def test_printed_problem_in_cvxpy():
 
 
 def test_derivatives_are_taken_where_they_are_asked_for():
-    """CVXPY's own oracles answer with the values of the last call of `objective`, see fresh_oracles."""
+    """CVXPY's own oracles answer with the values of the last call of `objective`, see `Reduced`."""
     problem = configured(alpha=2).cvxpy(INSTANCES[3], form="levels")
     data, _, _ = compiled(problem, "UNO", {})
     oracles, x = problem._solver_cache["oracles"], data["x0"]
@@ -199,6 +200,76 @@ def test_derivatives_are_taken_where_they_are_asked_for():
     oracles.objective(2 * x)
     assert oracles.gradient(x)[0] == pytest.approx(slope, abs=1e-3 * (1 + abs(slope)))
     assert np.abs(oracles.gradient(x) - oracles.gradient(1.5 * x)).max() > 1e-3
+
+
+def test_roots_and_logarithms_that_cvxpy_lifts_are_eliminated_with_exact_derivatives():
+    """By central differences of the objective, of the constraints and of the slopes of the Lagrangian."""
+    problem = configured(alpha=2).cvxpy(ANY, form="levels")
+    x = problem.var_dict["x"]
+    problem = cp.Problem(problem.objective, [*problem.constraints, cp.sqrt(cp.square(x[0]) + cp.square(x[1])) * x[2] <= 3])
+    data, _, _ = compiled(problem, "IPOPT", {})
+    oracles, at = problem._solver_cache["oracles"], 1.1 * data["x0"] + 0.03
+    assert len(at) == sum(v.size for v in problem.variables())
+    size, factor, duals = len(at), 0.7, np.random.default_rng(0).normal(size=len(data["cl"]))
+
+    def jacobian(at):
+        return sp.csr_array((oracles.jacobian(at), oracles.jacobianstructure()), shape=(len(duals), size)).toarray()
+
+    def slope(at):
+        return factor * oracles.gradient(at) + jacobian(at).T @ duals
+
+    def differences(function):
+        return np.array([(function(at + step) - function(at - step)) / 2e-6 for step in 1e-6 * np.eye(size)]).T
+
+    lower = sp.csr_array((oracles.hessian(at, duals, factor), oracles.hessianstructure()), shape=(size, size)).toarray()
+    hessian = lower + np.tril(lower, -1).T
+    pairs = (oracles.gradient(at), oracles.objective), (jacobian(at), oracles.constraints), (hessian, slope)
+    for exact, function in pairs:
+        np.testing.assert_allclose(exact, differences(function), atol=1e-6 * np.abs(exact).max())
+
+
+SPARSE = generators.sparse(20, 5, 2, 1)
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_an_edit_that_does_not_bind_leaves_the_equilibrium(layer):
+    """Ipopt's own start ended at a merit of .37 in Pyomo, and not within 20 s in CVXPY, whose answers nothing judged."""
+    base = mechanism("alpha-pf-vds", alpha=5)
+    right = solve(SPARSE, base)
+    edits = {
+        "cvxpy": lambda p, i: cp.Problem(
+            p.objective, [*p.constraints, i.arcs.owner[[0]] @ p.var_dict["x"] <= 10 * right.tasks[0]]
+        ),
+        "pyomo": lambda m, _: setattr(m, "cap", pyo.Constraint(expr=next(iter(m.u.values())) <= 10 * float(right.tasks[0]))),
+    }
+    found = solve(SPARSE, base.edited("mine", **{layer: edits[layer]}), available(f"{layer}:ipopt"))
+    assert found.termination == "stationary"
+    assert found.residuals["stationarity"] <= RESIDUAL
+    np.testing.assert_allclose(found.tasks, right.tasks, rtol=EQUILIBRIUM)
+
+
+def test_a_start_leaves_what_an_edit_has_fixed():
+    """The start of the solver replaced the value of a fixed variable, and with it the edit."""
+    mine = mechanism("alpha-pf-vds", alpha=3).edited("mine", pyomo=lambda m, _: m.x["u1", 0, "s1"].fix(1.0))
+    assert solve(FIG1, mine).tasks[0] == 1.0
+
+
+@pytest.mark.parametrize("parameters", [{"alpha": 0.5}, {"alpha": 3, "A": 2, "B": 0.5}, {"alpha": 20}])
+def test_the_merit_is_0_at_the_values_of_an_equilibrium(parameters):
+    item = configured(**parameters)
+    answer = solve(LIMITED, item, accuracy="high")
+    problem = item.settled(LIMITED).cvxpy(LIMITED)
+    for name, values in item.settled(LIMITED).first_values(LIMITED, answer.x, answer.prices).items():
+        problem.var_dict[name].save_value(values.reshape(problem.var_dict[name].shape))
+    assert problem.objective.value <= SCALE * RESIDUAL**1.5
+    assert max(np.abs(c.residual).max() for c in problem.constraints) <= RESIDUAL
+
+
+def test_a_warm_start_of_a_merit_is_used():
+    answer = solve(SPARSE, "alpha-pf-vds", alpha=5)
+    found = solve(SPARSE, "alpha-pf-vds", "pyomo:ipopt", alpha=5, warm_start=answer)
+    assert (found.termination, found.message) == ("optimal", "")
+    assert found.iterations < solve(SPARSE, "alpha-pf-vds", "pyomo:ipopt", alpha=5).iterations
 
 
 # ---- the models at any point ----------------------------------------------------------------------------------------

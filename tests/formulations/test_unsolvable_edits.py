@@ -40,6 +40,12 @@ def nan_factor(model, _):
     model.mine = pyo.Constraint(expr=float("nan") * sum(model.x.values()) <= 1)
 
 
+def nan_start(model, _):
+    model.y = pyo.Var()
+    model.y.set_value(float("nan"), skip_validation=True)
+    model.mine = pyo.Constraint(expr=model.y == sum(model.x.values()))
+
+
 def second_goal(model, _):
     model.mine = pyo.Objective(expr=sum(model.x.values()))
 
@@ -109,6 +115,7 @@ UNSOLVABLE = {
     "two variables x": (added(lambda x: cp.Variable(x.size, name="x") <= 1), "it has 2 variables called 'x'"),
     "pyomo: nan on a side": ({"pyomo": nan_side}, "nan in its constraint mine"),
     "pyomo: nan in a factor": ({"pyomo": nan_factor}, "nan in its constraint mine"),
+    "pyomo: nan at a start": ({"pyomo": nan_start}, "nan in its constraint mine"),
     "pyomo: no value": ({"pyomo": unset}, "the parameter p in its constraint mine has no value"),
     "pyomo: no value of a factor": (
         without_value(lambda m: m.p * m.y <= 1),
