@@ -145,7 +145,7 @@ def _solved(request: Request, options: Mapping[str, Any], keep: Keep | None) -> 
     instance = request.instance
     item = request.mechanism.settled(instance)
     chosen, later = _asked(item, request.method, instance, options)
-    request = replace(request, mechanism=item, warm_start=request.warm_start or _start(request, item))
+    request = replace(request, mechanism=item, start=_start(request, item))
     best = _merged(request, options, keep) if request.merge else None
     if best is not None and dispatch.is_last_word(best, request.limits):
         return best

@@ -233,7 +233,7 @@ def _untaken(variable: Any) -> str | None:
 
 
 class NlpMethod(CvxpyMethod):
-    """One of CVXPY's nonlinear solvers; it has no duals for rounds."""
+    """One of CVXPY's nonlinear solvers."""
 
     session = NlpSession
     warm = True

@@ -62,7 +62,10 @@ LATE = "there was no time left to judge it"
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of one method, or of all alike; `inside` = the whole call runs in a child that ends with it."""
+    """What is asked of one method, or of all alike; `inside` = the whole call runs in a child that ends with it.
+
+    `start` = where methods start that can, where there is no `warm_start`.
+    """
 
     mechanism: Mechanism
     instance: Instance
@@ -73,6 +76,7 @@ class Request:
     merge: bool = False
     isolate: bool = True
     inside: bool = False
+    start: Allocation | None = None
 
 
 def is_ours(item: Mechanism | Method) -> bool:
@@ -336,7 +340,7 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
     `keep` gets the points that the method has before; None = nobody waits for them.
     """
-    mechanism, instance, warm_start = request.mechanism, request.instance, request.warm_start
+    mechanism, instance, warm_start = request.mechanism, request.instance, request.warm_start or request.start
     domain, home = mechanism.domain(instance), mechanism.home(instance)
 
     def offered(x: Floats) -> None:
