@@ -163,8 +163,9 @@ class AlphaPfVds(Equilibrium):
 
     def first_values(self, instance: Instance, x: Floats, prices: Floats | None) -> Mapping[str, Floats]:
         """Of the models in levels, where the levels are known."""
-        known = prices is not None and self._form in ("levels", "bounded")
-        return values_at(self.game(instance), x, prices) if known else {}
+        if prices is None or self._form not in ("levels", "bounded"):
+            return {}
+        return values_at(self.game(instance), x, prices)
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
         """Kappa; from nb's duals p, mu = (A_i + B_i) p with A_i^alpha = A_i for alpha = 1, and 0 for A_i = 0."""

@@ -172,7 +172,7 @@ class PyomoIpopt(PyomoSession):
             for variable, value in zip(variables[name], np.ravel(first[name]).tolist(), strict=False):
                 if not variable.fixed:
                     variable.set_value(value, skip_validation=True)
-        options = solver_options("IPOPT in CasADi", self.limits.accuracy) | (NEAR if len(first) > 1 else {})
+        options = {**solver_options("IPOPT in CasADi", self.limits.accuracy), **(NEAR if len(first) > 1 else {})}
         if self.limits.log:
             options["print_level"] = 5
         options.update(self.limits.solver_options)
