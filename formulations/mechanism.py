@@ -306,7 +306,13 @@ class Mechanism:
         return ""
 
     def first_values(self, instance: Instance, x: Floats, prices: Floats | None) -> Mapping[str, Floats]:  # noqa: ARG002
-        """Values of all variables of the model at tasks x (A,) and prices (K, R), by name, to start from; {} where not known."""
+        """Values of all variables of the model, by name, from which solvers start; {} where they are not known.
+
+        Parameters
+        ----------
+        instance : that of the model
+        x, prices : (A,) tasks and (K, R) prices of an allocation, None where it has none
+        """
         return {}
 
     def prices(self, instance: Instance, duals: Floats | None, values: Mapping[str, Any]) -> Floats | None:
