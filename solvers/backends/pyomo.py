@@ -173,6 +173,8 @@ class PyomoIpopt(PyomoSession):
                 if not variable.fixed:
                     variable.set_value(value, skip_validation=True)
         options = {**solver_options("IPOPT in CasADi", self.limits.accuracy), **(NEAR if len(first) > 1 else {})}
+        if self.mechanism.takes_rounds:  # a later round has no interior, where a barrier that only falls stops early
+            options["mu_strategy"] = "adaptive"
         if self.limits.log:
             options["print_level"] = 5
         options.update(self.limits.solver_options)

@@ -363,3 +363,15 @@ def test_a_logarithm_of_0_at_the_answer_writes_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fa.solve(instance, mine, "cvxpy:scs").termination == "inaccurate"
+
+
+def test_ipopt_ends_the_later_rounds_of_an_edited_rule():
+    """A round on the optimal face of others has no interior: with a barrier that only falls the residual was 5e-3."""
+    instance = fa.generators.zero_demand(10, 4, 2, 0)
+    most = 0.7 * float(fa.solve(instance, "drfh").tasks[0])
+
+    def capped(model, instance):
+        model.mine = pyo.Constraint(expr=sum(x for (user, *_), x in model.x.items() if user == instance.users[0]) <= most)
+
+    found = fa.solve(instance, fa.mechanism("drfh").edited("mine", pyomo=capped), "pyomo:ipopt")
+    assert (found.termination, found.residual <= RESIDUAL) == ("optimal", True)
