@@ -166,7 +166,8 @@ def _start(request: Request, mechanism: Mechanism) -> Allocation | None:
     """An answer of the game whose merit is edited, from which the nonlinear solvers start: theirs alone have a worse merit."""
     if not (isinstance(mechanism, Edited) and isinstance(mechanism.base, Equilibrium) and not mechanism.integer):
         return None
-    asked = replace(request, mechanism=mechanism.base, method=method_of("continuation"), limits=request.limits.share(dispatch.SHARE))
+    limits, method = request.limits.share(dispatch.SHARE), method_of("continuation")
+    asked = replace(request, mechanism=mechanism.base, method=method, limits=limits)
     with suppress(NotApplicable):
         answer = _solved(asked, {}, None)
         return answer if answer.claims_success else None
