@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
 import pytest
-from tolerances import RESIDUAL, SHARES
+from tolerances import RESIDUAL, ROUNDING, SHARES
 
 import fairalloc as fa
 from fairalloc.formulations import mechanism
@@ -20,9 +20,10 @@ SMALL = generators.generic(6, 3, 2)
 
 
 class StandIn:
-    """A solver in Pyomo's factory: HiGHS, with duals of the other sign, as some conventions have them."""
+    """A solver in Pyomo's factory: HiGHS, with duals of the other sign, as some conventions have them, where `sign` is -1."""
 
     calls: list = []  # noqa: RUF012
+    sign = -1
 
     def __init__(self, **_):
         self.highs = pyo.SolverFactory("appsi_highs")
@@ -37,7 +38,7 @@ class StandIn:
         options.pop("timelimit", None)
         results = self.highs.solve(model, **(options | {"load_solutions": True}))
         for row in list(model.dual):
-            model.dual[row] = -model.dual[row]
+            model.dual[row] *= StandIn.sign
         results.solution.clear()
         return results
 
@@ -107,6 +108,13 @@ def test_a_solver_of_pyomo(stand_in, monkeypatch):
     assert 1 <= StandIn.calls[0]["timelimit"] <= 60
     with pytest.raises(NotApplicable, match="unknown option no_such_option"):
         solve(SMALL, "drfh", "pyomo:standin", options={"no_such_option": 1})
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_duals_of_either_convention_are_the_prices(sign, stand_in, monkeypatch):
+    monkeypatch.setattr(StandIn, "sign", sign)
+    prices = solve(SMALL, "utilitarian", "pyomo:standin").prices
+    np.testing.assert_allclose(prices, solve(SMALL, "utilitarian", "pyomo:highs").prices, rtol=SHARES, atol=ROUNDING)
 
 
 def test_a_model_of_ones_own_needs_no_capacity():

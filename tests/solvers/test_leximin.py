@@ -17,6 +17,7 @@ from fairalloc.models import Allocation, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import METHODS, residual, solve
+from fairalloc.solvers.backends import highs_session
 from fairalloc.solvers.lexicographic import rounds
 from fairalloc.solvers.lexicographic.rounds import solve_rounds
 from fairalloc.solvers.method import Limits
@@ -105,8 +106,16 @@ def test_a_round_in_which_primal_simplex_fails_is_solved_from_no_basis(seed):
     assert solve(generators.zero_demand(8, 5, 2, seed), "lmmf", "highs:leximin").claims_success
 
 
+def test_the_pivots_before_no_basis_count(monkeypatch):
+    wang = example("wang-fig2").instance
+    pivots = solve(wang, "drfh", "highs:leximin").iterations
+    monkeypatch.setattr(highs_session, "LOST", {"optimal"})
+    monkeypatch.setattr(highs_session, "COLD", {})
+    assert solve(wang, "drfh", "highs:leximin").iterations == 2 * pivots > 0
+
+
 @pytest.mark.deep
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(st.sampled_from(["zero_demand", "racks", "finite", "placement"]), SEEDS, st.booleans())
 def test_faces_change_nothing_but_the_digits(family, seed, lexicographic_tasks):
     """With and without faces, hot or cold: the same fair shares."""
@@ -117,7 +126,7 @@ def test_faces_change_nothing_but_the_digits(family, seed, lexicographic_tasks):
         np.testing.assert_allclose(solve(instance, name, method).tasks, expected, rtol=SHARES, err_msg=method)
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(st.sampled_from(["zero_demand", "racks", "finite", "variants"]), SEEDS)
 def test_lifted_prices_prove_every_round_without_a_reference(family, seed):
     """The prices that come back are proofs over all arcs, whatever faces the rounds were solved on."""
@@ -170,7 +179,7 @@ def test_wang_6_is_not_enough_under_placement():
     assert residual(mechanism("drfh"), single) > 0.01
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(SEEDS)
 def test_wang_6_is_enough_with_positive_demands(seed):
     """Under W's hypotheses the single LP is DRFH (W Prop 2)."""

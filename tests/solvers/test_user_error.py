@@ -57,6 +57,13 @@ def test_the_bound_to_many_digits_covers_the_user_that_is_known_worst(wrong):
         assert claimed.error >= abs(float(told / right) - 1)
 
 
+def test_too_few_digits_lead_to_no_answer(monkeypatch):
+    """The matrix of a step is singular then."""
+    monkeypatch.setattr(many_digits, "BITS", 2)
+    found = fa.solve(fa.example("wang-fig2").instance, "nb", "many-digits")
+    assert (found.termination, found.message) == ("error", "its steps lead to no answer")
+
+
 @pytest.mark.parametrize("name", UNIQUE)
 def test_its_right_tasks_are_confirmed(name):
     right = fa.Allocation(TINY, [1 / (1 + 1e-7), 1e-7 / (1 + 1e-7)])
