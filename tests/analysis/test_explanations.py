@@ -139,7 +139,7 @@ def test_effects_on_generated_instances(item, family):
 
 
 @given(instances(variants=False, overrides=False, rates=False, scales=False))
-@settings(max_examples=drawn(6), deadline=None)
+@settings(max_examples=drawn(6))
 def test_effects_on_any_instance(instance):
     """Ties, zeros, weights, limits and placement."""
     allocation = solve(instance, "drfh", "exact")
@@ -225,7 +225,7 @@ def test_rounds_are_what_their_certificate_says(item, family):
 
 
 @given(instances(overrides=False, rates=False, scales=False))
-@settings(max_examples=drawn(6), deadline=None)
+@settings(max_examples=drawn(6))
 def test_rounds_of_any_instance(instance):
     explanation = fa.explain(solve(instance, "lmmf", "exact"))
     assert faults_of_rounds(explanation) == []

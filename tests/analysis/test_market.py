@@ -51,7 +51,7 @@ def test_nb_is_bought_on_a_market(family, size):
         assert market(replace(allocation, prices=None)).residual <= MARKET, "the reference's prices do as well"
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(st.sampled_from(UNLIMITED), st.integers(0, 10_000), st.floats(0, 0.5))
 def test_the_market_is_never_further_off_than_nb(family, seed, noise):
     """Without limits no residual but that of a user's own budget is more than the prices prove for nb, near and far."""
@@ -192,7 +192,7 @@ def test_an_overload_is_no_equilibrium():
     assert verdict.sentence == "no equilibrium: the allocation is not feasible"
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(st.sampled_from(FAMILIES), st.integers(0, 10_000))
 def test_what_is_unsold_or_overspent_others_leave_unspent(family, seed):
     """At the scale (*), for any feasible tasks and any prices, whether users have limits or not."""

@@ -217,7 +217,7 @@ def test_an_infeasible_allocation_is_not_pareto_optimal():
     assert verdict.sentence.startswith("not feasible: ")
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances().flatmap(allocations))
 def test_pareto_witnesses_hold_for_random_allocations(allocation):
     worst = max(1.0, allocation.load.max(), float((allocation.tasks / allocation.instance.max_tasks).max()))
@@ -245,7 +245,7 @@ def test_a_tiny_negative_entry_frees_no_capacity():
     assert (verdict.holds, verdict.sentence) == (True, "Pareto optimal")
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(instances())
 def test_bargaining_is_pareto_optimal(instance):
     """On random instances, as far as the residual promises."""
@@ -309,7 +309,7 @@ def test_only_a_verdict_that_holds_is_true(holds, true):
         verdict.holds = True
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances().flatmap(allocations), st.sampled_from(list(PROPERTIES)))
 def test_every_no_has_a_witness_and_every_verdict_a_sentence(allocation, name):
     verdict = check(allocation, name)

@@ -177,7 +177,7 @@ def test_rules_on_other_domains_are_solved_again(item):
 
 
 @pytest.mark.deep
-@settings(max_examples=drawn(20), deadline=None)
+@settings(max_examples=drawn(20))
 @given(
     st.sampled_from([("ps-dsf", {}), ("alpha-pf-vds", {"alpha": 2}), ("alpha-pf-vds", {"alpha": 0.5})]),
     st.sampled_from(FAMILIES),

@@ -33,7 +33,7 @@ def ranges(instance):
     return np.array([[cp.Problem(end(cp.sum(u)), problem.constraints).solve(solver="HIGHS") for end in ends] for u in totals])
 
 
-@settings(max_examples=drawn(12), deadline=None)
+@settings(max_examples=drawn(12))
 @given(demands=TWO_BY_TWO, capacities=CAPACITIES, weights=st.sampled_from([(1, 1), (1, 2)]))
 def test_the_ranges_are_those_of_the_mixed_integer_program(demands, capacities, weights):
     instance = Instance(demands, capacities, weights=weights)
@@ -105,7 +105,7 @@ def test_what_is_refused():
 F = Fraction
 
 
-@settings(max_examples=drawn(8), deadline=None)
+@settings(max_examples=drawn(8))
 @given(demands=TWO_BY_TWO, capacities=CAPACITIES, at=st.randoms(use_true_random=False))
 def test_membership_is_the_definition(demands, capacities, at):
     """At mixtures of vertices of one piece, of two, and beside them; P's Theorem 1 in rationals decides by itself."""
@@ -120,7 +120,7 @@ def test_membership_is_the_definition(demands, capacities, at):
         assert found.contains(x) == (levels(instance, x) is not None)
 
 
-@settings(max_examples=drawn(8), deadline=None)
+@settings(max_examples=drawn(8))
 @given(demands=TWO_BY_TWO, capacities=CAPACITIES)
 def test_relabelled_users_and_servers_have_the_same_ranges(demands, capacities):
     instance, turned = Instance(demands, capacities), Instance(demands[::-1], capacities[::-1])
@@ -161,7 +161,7 @@ def test_the_best_is_that_of_the_mixed_integer_program(objective):
 # ---- shared in time -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=drawn(6), deadline=None)
+@settings(max_examples=drawn(6))
 @given(demands=TWO_BY_TWO, capacities=CAPACITIES, weights=st.sampled_from([(1, 1), (1, 3)]))
 def test_in_time_the_totals_are_those_of_the_market(demands, capacities, weights):
     """K Theorem 5: the totals are unique, and nb on the instance whose resource is time has them."""

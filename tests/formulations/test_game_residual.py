@@ -223,7 +223,6 @@ def is_bottleneck_everywhere(instance, x):
     return all(any(bottleneck(n, i, r) for r in resources) for n, i in on)
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(st.data())
 def test_ps_dsf_is_theorem_1_of_p(data):
     """On small integers, where ties and full resources are frequent, the residual is 0 iff the theorem holds in rationals."""
@@ -272,7 +271,7 @@ def printed_gap(game, x, i):
     return worst
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances(variants=False), st.integers(0, 10**6))
 def test_bottlenecks_found_by_sorting_are_those_of_all_pairs(instance, seed):
     """With tasks that tie, on servers that are full or not."""
@@ -391,7 +390,7 @@ def test_splitting_a_pool_keeps_an_equilibrium(alpha):
 # ---- any input ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(st.data(), st.sampled_from([0.5, 1, 2, 50, "inf"]))
 def test_any_point_has_a_residual_between_0_and_1(data, alpha):
     instance = data.draw(instances(variants=False, limits=False))
@@ -400,7 +399,7 @@ def test_any_point_has_a_residual_between_0_and_1(data, alpha):
         assert 0 <= item.residual(allocation) <= 1
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(st.integers(0, 10**6), st.sampled_from(ALPHAS), st.booleans())
 @example(612296, [1, 50, "inf"], True)  # an idle user needs a price of e^-33.6 of the others': the program took one with slack
 def test_any_planted_game_has_no_residual(seed, alpha, ties):

@@ -221,7 +221,7 @@ def same(name, one, other):
     np.testing.assert_allclose(one, other, rtol=DEGENERATE if name == "nb" else SHARES)
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(CASES)
 def test_relabelling_users_permutes_the_answer(case):
     family, name, seed = case
@@ -237,7 +237,7 @@ def test_relabelling_users_permutes_the_answer(case):
     same(name, answer(turned, name), answer(instance, name)[order])
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(CASES, st.floats(-6, 6))
 def test_units_of_a_resource_do_not_matter(case, power):
     family, name, seed = case
@@ -247,7 +247,7 @@ def test_units_of_a_resource_do_not_matter(case, power):
     same(name, answer(other, name), answer(instance, name))
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(CASES)
 def test_splitting_a_server_does_not_matter(case):
     family, name, seed = case
@@ -255,7 +255,7 @@ def test_splitting_a_server_does_not_matter(case):
     same(name, answer(expand(instance), name), answer(instance, name))
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(CASES)
 def test_a_user_is_two_users_of_half_the_weight(case):
     """Two copies with half the weight and half the tasks each run together what the one ran."""
@@ -272,7 +272,7 @@ def test_a_user_is_two_users_of_half_the_weight(case):
     same(name, np.append(tasks[0] + tasks[-1], tasks[1:-1]), answer(instance, name))
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(SEEDS, st.floats(-3, 3))
 def test_bargaining_ignores_the_size_of_a_task(seed, power):
     """Bargaining splits worth, not tasks: tasks half as large are twice as many (Z Prop. 5, homogeneous utilities)."""
@@ -283,7 +283,7 @@ def test_bargaining_ignores_the_size_of_a_task(seed, power):
     same("nb", answer(other, "nb"), expected)
 
 
-@settings(max_examples=drawn(20), deadline=None)
+@settings(max_examples=drawn(20))
 @given(SEEDS)
 def test_one_server_makes_drfh_drf(seed):
     """W Proposition 6."""
@@ -291,7 +291,7 @@ def test_one_server_makes_drfh_drf(seed):
     same("drfh", answer(instance, "drfh"), answer(instance, "drf"))
 
 
-@settings(max_examples=drawn(20), deadline=None)
+@settings(max_examples=drawn(20))
 @given(SEEDS)
 def test_one_resource_is_split_by_weight(seed):
     """Single-resource fairness (W Proposition 7): worth is proportional to weight, for drfh and nb alike."""

@@ -138,7 +138,7 @@ def test_an_edit_holds_in_every_round(method):
     assert allocation.residual <= RESIDUAL
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(instances(), st.sampled_from(["drfh", "tsf", "lmmf"]), st.sampled_from(METHODS[:3]))
 def test_an_edit_that_changes_nothing_gives_the_rule(instance, name, method):
     """The rounds by dual prices of "fairness" against the rounds by the bound (*): two unrelated tests of who is fixed."""

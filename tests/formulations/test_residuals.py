@@ -46,7 +46,7 @@ def brute_force_missing(instance, name, x):
     return float(np.max(1 - v / best))
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(FAMILIES, SEEDS)
 def test_small_residual_means_fair_by_definition(family, seed):
     """The proof by prices holds what it promises: the definition, checked user by user with an LP, agrees."""
@@ -56,7 +56,7 @@ def test_small_residual_means_fair_by_definition(family, seed):
     assert brute_force_missing(instance, "drfh", allocation.x) <= 1e-6  # the LP's own tolerance, 1e-7 a row
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(FAMILIES, SEEDS, st.floats(1e-5, 0.9))
 def test_residual_is_never_less_than_the_truth(family, seed, part):
     """Take something from one user: the residual is at least what the brute-force definition finds."""
@@ -69,7 +69,7 @@ def test_residual_is_never_less_than_the_truth(family, seed, part):
     assert truth >= min(part, 0.5) / 2, "taking tasks away must be visible in the definition"
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(FAMILIES, SEEDS, SEEDS)
 def test_wrong_prices_prove_nothing(family, seed, noise):
     """Random prices never make an unfair allocation look fair, nor fool the bound for a single user."""
@@ -101,7 +101,7 @@ def test_the_checker_can_fail(item, name):
     assert max(more.residuals.values()) >= 1e-3 * (1 - 1e-3)  # in the capacities or, for ps-dsf-tdm, in time
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(FAMILIES, SEEDS)
 def test_bargaining_residual_is_the_first_order_gain(family, seed):
     """Against a brute-force LP over feasible allocations, at a point that is not optimal."""
@@ -117,7 +117,7 @@ def test_bargaining_residual_is_the_first_order_gain(family, seed):
     assert residual(mechanism("nb"), allocation) == pytest.approx(-answer.fun - 1, rel=1e-6, abs=1e-8)
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(FAMILIES, SEEDS)
 def test_bargaining_prices_prove_the_same_as_the_reference(family, seed):
     instance = getattr(generators, family)(5, 3, 2, seed)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from hand_made import record, summary_of
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from profiles import drawn
@@ -49,7 +49,7 @@ NASTY = [
 PIECES = st.sampled_from(NASTY) | st.text(min_size=1, max_size=6)
 TEXTS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
 NAMES = st.lists(TEXTS.filter(lambda name: not unprintable(name)), min_size=9, max_size=9, unique=True)
-SOME = settings(max_examples=drawn(6), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SOME = settings(max_examples=drawn(6))
 
 
 def named(names):
@@ -71,7 +71,7 @@ def shown(root):
 @example(NASTY[18:27])
 @example(NASTY[27:36])
 @pytest.mark.filterwarnings("ignore:Glyph")
-@settings(SOME, max_examples=2)
+@settings(max_examples=2)
 def test_figures_are_well_formed(tmp_path_factory, names):
     folder = tmp_path_factory.mktemp("figures")
     write_figure([fa.solve(named(names), "drfh")], str(folder / "a.svg"))

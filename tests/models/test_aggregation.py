@@ -62,7 +62,6 @@ def test_servers_differ_by_placement_and_by_their_own_demands():
     assert {key: v.tolist() for key, v in merged.demands_on.items()} == {(1, 0): [[1, 2]]}
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(instances())
 def test_merging_and_splitting_are_inverse(instance):
     merged, single = aggregate(instance), expand(instance)
@@ -78,7 +77,6 @@ def test_merging_and_splitting_are_inverse(instance):
         assert other.exact.max_tasks == instance.exact.max_tasks
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(instances().flatmap(allocations))
 def test_maps_keep_tasks_and_feasibility(allocation):
     """Merging never raises the worst load."""
@@ -90,7 +88,7 @@ def test_maps_keep_tasks_and_feasibility(allocation):
     np.testing.assert_allclose((mapped.load * mapped.instance.pools).sum(axis=0), allocation.used.sum(axis=(0, 1)), rtol=ROUNDING)
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances().flatmap(allocations))
 def test_feasible_stays_feasible(allocation):
     worst = max(1.0, allocation.load.max(), float((allocation.tasks / allocation.instance.max_tasks).max()))
@@ -108,7 +106,7 @@ def test_a_solved_class_is_a_solved_row_of_servers(name):
 # ---- one pool -------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances(placement=False, overrides=False, rates=False))
 def test_the_pool_has_the_exact_totals(instance):
     pool = pooled(instance)

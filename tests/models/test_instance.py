@@ -107,7 +107,6 @@ def test_rationals_and_big_integers_survive():
     assert exact.demands_on[0, 0] == ((F(5, 9), F(1)),)
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(instances(rates=False))
 def test_floats_are_the_nearest_to_the_exact_data(instance):
     exact = instance.exact
@@ -207,7 +206,7 @@ def arcs_by_definition(instance):
                     yield n, v, i, demand
 
 
-@settings(max_examples=drawn(150), deadline=None)
+@settings(max_examples=drawn(150))
 @given(instances(rates=False))
 def test_arcs_are_their_definition(instance):
     arcs, expected = instance.arcs, list(arcs_by_definition(instance))
@@ -236,7 +235,7 @@ def test_sums_and_costs_over_arcs_are_products_with_their_matrices(users):
     assert ("by_arc" in vars(arcs)) == (users == 90)
 
 
-@settings(max_examples=drawn(50), deadline=None)
+@settings(max_examples=drawn(50))
 @given(instances())
 def test_pools_and_totals(instance):
     exact = [[int(q) * c for c in row] for q, row in zip(instance.counts, instance.exact.capacities, strict=True)]
@@ -282,7 +281,6 @@ def test_a_class_of_servers_is_one_pool():
     np.testing.assert_allclose(global_dominant_share(wang), [1 / 38, 1 / 18], rtol=ULPS)
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(instances(variants=False))
 def test_gamma_is_its_definition(instance):
     """K (8) in rationals, with the demand that holds on the server."""
@@ -296,7 +294,7 @@ def test_gamma_is_its_definition(instance):
 # ---- replace --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=drawn(50), deadline=None)
+@settings(max_examples=drawn(50))
 @given(instances())
 def test_replace_keeps_the_rest_exactly(instance):
     other = instance.replace(name="other")
@@ -513,7 +511,7 @@ def test_times_add_up_by_phase():
 # ---- in rationals, and parts of instances ---------------------------------------------------------------------------
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances(rates=False, variants=False))
 def test_shares_in_rationals_are_those_in_floats(instance):
     np.testing.assert_allclose([float(v) for v in in_rationals.task_share(instance)], task_share(instance), rtol=4 * ULPS)
@@ -525,7 +523,7 @@ def test_shares_in_rationals_are_those_in_floats(instance):
         np.testing.assert_allclose([float(v) for v in in_rationals.asset_share(instance)], asset_share(instance), rtol=8 * ULPS)
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances())
 def test_what_a_user_could_run_alone_is_the_sum_of_its_best_ways(instance):
     best = {}
@@ -536,7 +534,6 @@ def test_what_a_user_could_run_alone_is_the_sum_of_its_best_ways(instance):
     assert list(in_rationals.monopoly(instance)) == expected
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(
     st.lists(st.dictionaries(st.integers(0, 3), st.fractions(F(1, 8), 3, max_denominator=8), min_size=1), min_size=1, max_size=4)
 )
@@ -551,7 +548,7 @@ def test_the_best_mixture_of_variants_is_proved_by_its_prices(loads):
     assert sum(tasks) == sum(prices.values())
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances(rates=False), st.data())
 def test_chosen_users_and_servers_are_the_instance_of_these_alone(instance, data):
     servers = sorted(data.draw(st.sets(st.sampled_from(range(instance.K)), min_size=1)))

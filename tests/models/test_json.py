@@ -57,7 +57,7 @@ def accepted(document):
 # ---- instances ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=drawn(150), deadline=None)
+@settings(max_examples=drawn(150))
 @given(instances())
 def test_instances_survive_exactly(instance):
     document = through_text(instance_document(instance))
@@ -292,7 +292,7 @@ def test_documents_with_an_entry_twice_or_more_entries():
 
 
 @pytest.mark.deep
-@settings(max_examples=drawn(200), deadline=None)
+@settings(max_examples=drawn(200))
 @given(instances(), st.data())
 def test_random_documents_with_random_damage(instance, data):
     document = instance_document(instance)
@@ -303,7 +303,6 @@ def test_random_documents_with_random_damage(instance, data):
 # ---- allocations ----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(instances().flatmap(allocations))
 def test_allocations_survive_exactly(allocation):
     """With several variants too: `by_arc` tells what `by_server` and `by_variant` cannot."""

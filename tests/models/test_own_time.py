@@ -39,7 +39,7 @@ def rows(instance: fa.Instance, limits: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_max_min_as_a_linear_program(seed: int) -> None:
     instance, limits = drawn(seed)
     A, b = rows(instance, limits)

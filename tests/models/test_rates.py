@@ -144,7 +144,7 @@ def test_bad_rates(rates: object, sentence: str) -> None:
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["nb", "mmf", "lmmf"]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_faster_servers_are_a_change_of_units(seed: int, name: str) -> None:
     """Rates that are the same for all users of a server make it as much larger."""
     rng = np.random.default_rng(seed)

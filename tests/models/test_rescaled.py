@@ -11,7 +11,7 @@ import fairalloc as fa
 from fairalloc.models.instance import Instance
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances(rates=False))
 def test_it_is_what_the_constructor_makes(instance):
     unit = np.linspace(0.5, 3.0, instance.N)

@@ -126,7 +126,7 @@ def test_large_integers_stay_exact():
     assert Instance(np.array([[2**60 + 1]]), [[2**61]]).exact.demands == (((2**60 + 1,),),)
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances(rates=False, variants=False))
 def test_shares_are_their_definition(instance):
     if instance.demands_on:
@@ -235,7 +235,7 @@ def test_numbers_at_the_edge_are_right():
     assert (made() != 3, made() == made(), made() != made(weights=[2, 1])) == (True, True, True)
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(instances(rates=False, variants=False))
 def test_shares_of_tasks_are_the_same_in_blocks_of_users(instance):
     whole, size = task_share(instance), shares.BLOCK

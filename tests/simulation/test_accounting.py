@@ -16,7 +16,7 @@ from fairalloc.simulation.log import FINISHED, LOST, OUTCOMES
 
 @pytest.mark.few(3)
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(made=simulations())
 def test_nothing_is_lost_run_twice_or_over_capacity(scheduler, made):
     workload, cluster, events, until = made
@@ -29,7 +29,7 @@ def test_nothing_is_lost_run_twice_or_over_capacity(scheduler, made):
 
 @pytest.mark.parametrize("by_job", [False, True])
 @pytest.mark.parametrize("every", [None, 1.5])
-@settings(max_examples=drawn(15), deadline=None)
+@settings(max_examples=drawn(15))
 @given(made=simulations())
 def test_divisible_work_is_conserved(by_job, every, made):
     workload, cluster, events, until = made

@@ -23,7 +23,7 @@ def simulated(made):
     return (log.done, np.nan_to_num(log.completed, nan=until)), (np.array(done), np.nan_to_num(completed, nan=until))
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(made=simulations())
 def test_work_and_completions_are_those_of_the_plain_simulation(made):
     ours, plain = simulated(made)

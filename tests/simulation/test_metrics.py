@@ -25,7 +25,7 @@ def overlap(start, end, bounds):
     return [max(0.0, min(end, b) - max(start, a)) / (b - a) for a, b in pairwise(bounds)]
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(made=simulations())
 def test_utilisation_and_shares_are_sums_over_tasks(made):
     workload, cluster, events, until = made
@@ -181,7 +181,7 @@ def busy(jobs, log, n, begin, end):
     return jobs.leave[n] > begin and any(not log.completed[j] <= begin for j in mine)
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(made=simulations())
 def test_fairness_over_time_is_jains_index_of_those_with_work(made):
     workload, cluster, events, until = made
@@ -215,7 +215,7 @@ def running_at(log, time):
     return np.flatnonzero((log.start <= time) & ((log.end > time) | still))
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(made=simulations())
 def test_fragmentation_is_the_mean_over_tasks_of_what_has_no_room(made):
     workload, cluster, events, until = made
@@ -270,7 +270,7 @@ def test_a_frame_over_time_has_the_largest_and_the_mean_deficit_and_every_class(
     assert frame["cpu fragmented on big"].tolist() == over_time.fragmentation(log, bounds[1:])[:, 0, 0].tolist()
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(made=simulations())
 def test_completions_and_waits_are_read_of_single_tasks(made):
     workload, cluster, events, until = made

@@ -54,7 +54,7 @@ def many_users(seed, decimal=False):
 
 @pytest.mark.few(8)
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(made=simulations())
 def test_every_start_and_end_is_that_of_the_plain_simulation(rule, made):
     workload, cluster, events, until = made
@@ -140,7 +140,7 @@ def test_the_example_of_the_heuristic():
     assert simulate_tasks(jobs, cluster, "first-fit-drfh").server.tolist() == [0]
 
 
-@settings(max_examples=drawn(20), deadline=None)
+@settings(max_examples=drawn(20))
 @given(made=simulations())
 def test_a_seed_decides_what_is_drawn(made):
     workload, cluster, events, until = made

@@ -252,7 +252,7 @@ def test_pdhg_out_of_time_keeps_its_point():
     assert not allocation.claims_success
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(st.sampled_from([*SHARED, *BADLY, "placement", "variants"]), st.integers(0, 1000), st.floats(-3, 3))
 def test_a_step_brings_points_closer(family, seed, power):
     """T is firmly nonexpansive in its norm: |Tz - Tz'|^2 + |(z - Tz) - (z' - Tz')|^2 <= |z - z'|^2, whatever omega."""

@@ -76,7 +76,7 @@ def test_it_proves_its_answers(family):
         assert mechanism("nb").residual(replace(allocation, x=allocation.x * fewer)) > RESIDUAL / instance.N
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(instances())
 def test_it_is_right_on_anything(instance):
     """Ties, zeros, weights, limits, placement, variants, counts, overrides, hostile units; against Clarabel where that claims."""
@@ -88,7 +88,7 @@ def test_it_is_right_on_anything(instance):
         assert (np.abs(found.tasks / other.tasks - 1) <= reach(found, other)).all()
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(instances(scales=False), st.integers(0, 2**16))
 def test_what_is_the_same_problem_has_the_same_answer(instance, seed):
     """Other orders of users and servers, other units of weights and capacities, rows of identical servers for their counts."""

@@ -85,7 +85,7 @@ def test_users_without_a_choice_of_arcs_are_filled_in_rationals():
 
 
 @pytest.mark.deep
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances())
 def test_uniform_is_exactly_the_parts(instance):
     """With one way to run tasks u_n = min(phi_n / sum phi times sum_i gamma_ni, max_tasks_n), in rationals throughout."""
@@ -158,7 +158,7 @@ def test_a_limit_reached_above_the_level_fixes_nobody(method):
     np.testing.assert_allclose(tasks, [15, 15, 10], rtol=RESIDUAL)
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(instances())
 def test_exact_data_are_the_float_data(instance):
     arcs = exact_arcs(instance)
@@ -327,7 +327,7 @@ def defined(name, instance):
 
 @pytest.mark.deep
 @pytest.mark.unmeasured
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances())
 def test_every_feature_is_certified(instance):
     """Several variants, demands that depend on the server, counts, limits, hostile units."""
@@ -336,7 +336,7 @@ def test_every_feature_is_certified(instance):
         assert certificate, str(certificate)
 
 
-@settings(max_examples=drawn(30), deadline=None)
+@settings(max_examples=drawn(30))
 @given(st.sampled_from(FAMILIES), st.integers(0, 10_000))
 def test_exact_agrees_with_floating_point(family, seed):
     instance = getattr(generators, family)(8, 3, 3, seed)
@@ -372,7 +372,7 @@ def test_every_mechanism_and_family_is_certified():
 
 
 @pytest.mark.unmeasured
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(instances(), st.sampled_from(["lmmf", "mmf", "utilitarian"]))
 def test_no_number_of_a_proof_can_be_changed_whatever_the_instance(instance, name):
     assert_that_no_number_can_be_changed(certified_answer(instance, name), instance)

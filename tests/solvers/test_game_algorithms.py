@@ -333,7 +333,7 @@ def test_ps_dsf(method, family):
         assert allocation.residual <= RESIDUAL
 
 
-@settings(max_examples=drawn(40), deadline=None)
+@settings(max_examples=drawn(40))
 @given(instances(variants=False, limits=False))
 def test_whatever_the_instance_success_is_not_claimed_without_it(instance):
     for method in FILLING:
@@ -724,7 +724,7 @@ def test_finite_alpha_is_refused(method):
         solve(KHAMSE, "alpha-pf-vds", method, alpha=[3, "inf"])
 
 
-@settings(max_examples=drawn(8), deadline=None)
+@settings(max_examples=drawn(8))
 @given(instances(variants=False, limits=False, scales=False), st.sampled_from([0.5, 1, 3]))
 def test_gradient_methods_never_claim_too_much(instance, alpha):
     for method in FOLLOWING:

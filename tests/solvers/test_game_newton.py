@@ -82,7 +82,7 @@ def test_continuation_solves_larger_games(family, kind):
     meets(instance, **parameters)
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(instances(variants=False, limits=False), st.sampled_from([0.5, 1.0, 2.0, 10.0, np.inf]))
 def test_continuation_solves_every_feature(instance, alpha):
     """One user, one server, counts, overrides, placement, hostile units, ties."""
@@ -434,7 +434,6 @@ def problems(draw, definite):
     return M, np.array([Fraction(draw(ENTRIES)) for _ in range(size)], dtype=object)
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(problems(definite=True))
 def test_lemke_in_fractions_is_the_enumerated_answer(problem):
     M, q = problem
@@ -448,7 +447,6 @@ def test_lemke_in_fractions_is_the_enumerated_answer(problem):
     np.testing.assert_allclose(lemke_from_guess(M.astype(float), q.astype(float), guess, 1000), z.astype(float), atol=EXACT)
 
 
-@settings(max_examples=drawn(100), deadline=None)
 @given(problems(definite=False))
 def test_lemke_ends_and_tells_whether_there_is_an_answer(problem):
     """A monotone problem has an answer iff M z + q >= 0, z >= 0 is feasible; ties must not make it cycle."""

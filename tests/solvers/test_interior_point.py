@@ -146,7 +146,7 @@ def test_after_a_dense_first_round_highs_goes_on(instance, accuracy, promised):
     np.testing.assert_allclose(allocation.tasks, solve(instance, "drfh", "highs").tasks, rtol=EXACT)
 
 
-@settings(max_examples=drawn(150), deadline=None)
+@settings(max_examples=drawn(150))
 @given(instances(), st.sampled_from(["lmmf", "mmf"]))
 def test_it_is_honest_on_anything(instance, name):
     """Ties, zeros, limits, overrides, hostile units, one user, one server: proved, or not claimed."""
@@ -505,7 +505,7 @@ def test_correctors_lengthen_steps_and_save_iterations(monkeypatch, family):
     assert few.iterations <= 0.75 * many.iterations
 
 
-@settings(max_examples=drawn(50), deadline=None)
+@settings(max_examples=drawn(50))
 @given(seed=st.integers(0, 10**6))
 def test_a_corrector_never_shortens_the_step(seed):
     """Of a random correction the part is taken that shortens no step, and one that ends the step is taken."""

@@ -58,7 +58,7 @@ def test_what_somebody_wastes_of_a_resource_with_a_small_price_is_seen():
     assert judged(instance, [0, 2, 1, 100]) <= ROUNDING
 
 
-@settings(max_examples=drawn(12), deadline=None, suppress_health_check=SLOW)
+@settings(max_examples=drawn(12), suppress_health_check=SLOW)
 @given(instances(variants=False, scales=False), st.integers(0, 10**6))
 def test_one_variant_has_the_residual_of_theorem_1(instance, seed):
     """Two computations that share nothing: linear programs here, comparisons of levels there."""

@@ -154,7 +154,7 @@ def test_special_networks_have_the_rational_answer(instance):
     assert bargained.residual <= PROVED
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(
     flows=st.integers(1, 7),
     links=st.integers(4, 10),

@@ -102,7 +102,7 @@ def test_the_greedy_steps_of_d_3():
     assert not d.fair(second)
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(st.integers(0, 10_000), st.randoms())
 def test_the_residual_is_zero_exactly_at_fair_points(seed, random):
     """Against the definition in rationals, at random combinations of the vertices of pieces and beside them."""
@@ -581,7 +581,7 @@ def test_two_users_have_one_solution(seed):
     assert solution_set(generators.njc(2, 1, 1 + seed % 8, seed), "njc").is_single
 
 
-@settings(max_examples=drawn(12), deadline=None)
+@settings(max_examples=drawn(12))
 @given(st.integers(0, 10_000))
 def test_the_set_is_the_definition_on_a_grid(seed):
     """Every point of a grid that the family's fractions hit often: in the set iff fair by the definition."""

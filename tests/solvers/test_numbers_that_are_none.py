@@ -51,7 +51,7 @@ def test_a_residual_that_is_no_number_is_infinite():
         assert Record(**facts, **numbers, termination="optimal", **residuals).residual == math.inf
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(
     name=st.sampled_from(sorted(set(MECHANISMS) - JOBS)),
     x=st.lists(NUMBERS, min_size=3, max_size=3),

@@ -388,7 +388,7 @@ def test_what_the_judge_trusts_is_finer_than_what_it_decides():
 # ---- where methods start ----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances(variants=False, scales=False).flatmap(allocations))
 def test_a_start_inside_is_feasible_where_the_tasks_are_and_has_nine_tenths_of_them(allocation):
     instance, arcs = allocation.instance, allocation.instance.arcs
@@ -400,7 +400,7 @@ def test_a_start_inside_is_feasible_where_the_tasks_are_and_has_nine_tenths_of_t
     np.testing.assert_allclose(interior(instance, -x), interior(instance, np.zeros(len(arcs))), rtol=ROUNDING)
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(instances(scales=False).flatmap(allocations))
 def test_tasks_scaled_down_are_feasible_and_those_that_fit_stay(allocation):
     """One factor for each overloaded server, then one for each user above its limit."""

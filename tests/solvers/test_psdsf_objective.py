@@ -22,7 +22,7 @@ PROGRAMS = ("cvxpy:highs", "pyomo:highs")
 ROWS = st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2).filter(any), min_size=2, max_size=2)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(demands=ROWS, capacities=st.lists(st.lists(st.integers(1, 3), min_size=2, max_size=2), min_size=2, max_size=2))
 def test_the_list_of_all_answers_and_the_programs_agree(demands, capacities):
     instance = Instance(demands, capacities)

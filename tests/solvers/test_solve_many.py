@@ -52,7 +52,7 @@ def test_the_answers_are_those_of_solve(family, name):
         assert_same(found, fa.solve(instance, name), DEGENERATE if (family, name) == ("tied", "nb") else SHARES)
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(st.lists(instances(), min_size=2, max_size=4), st.sampled_from(["drfh", "nb"]))
 def test_any_instances_are_claimed_or_solved_one_by_one(given, name):
     if name == "drfh":

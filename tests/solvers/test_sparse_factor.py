@@ -41,7 +41,7 @@ def factor_of(matrix, a, rho, R, most, single):
     return SparseFactor(*separated(sp.bsr_array(matrix, blocksize=(R, R))), a, rho, most, single)
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(
     servers=st.integers(1, 40),
     R=st.integers(1, 4),

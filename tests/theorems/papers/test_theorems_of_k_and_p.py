@@ -149,7 +149,7 @@ def small(draw):
     )
 
 
-@settings(max_examples=drawn(60), deadline=None)
+@settings(max_examples=drawn(60))
 @given(small(), st.data())
 def test_theorem_1_of_p_for_any_allocation(instance, data):
     x = tuple(Fraction(data.draw(st.sampled_from(["0", "1/2", "1", "1", "2"]))) for _ in instance.arcs.user)
@@ -158,7 +158,7 @@ def test_theorem_1_of_p_for_any_allocation(instance, data):
     assert satisfies_definition_2(instance, x) == (levels(instance, x) is not None)
 
 
-@settings(max_examples=drawn(25), deadline=None)
+@settings(max_examples=drawn(25))
 @given(small(), st.data())
 def test_theorem_1_of_p_at_and_next_to_ps_dsf(instance, data):
     """Both hold at an exact answer, and both fail when one user loses a bit of what it has."""
