@@ -29,7 +29,6 @@ class Example:
     given: "partial[Instance]"
     place: str
     answers: Mapping[str, tuple[Fraction, ...]]
-    note: str = ""
     configured: tuple[tuple[str, Mapping[str, Any], tuple[Fraction, ...]], ...] = ()
 
     def __repr__(self) -> str:
