@@ -18,7 +18,6 @@ __all__ = [
     "bitbrains_files",
     "bitbrains_instant",
     "data_centre",
-    "default_workload",
     "four_classes",
     "google_files",
     "google_intervals",

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.examples.traces import alibaba_nodes, found_data, pod_name
 from fairalloc.models.files.trace_files import csv_table, sample_file
@@ -13,6 +14,7 @@ from fairalloc.simulation.workload import Cluster, DescribedWorkload, Workload
 TIMES = ("creation_time", "deletion_time", "scheduled_time")
 
 
+@checked
 def alibaba_pods(gpuspec: bool = True, *, nodes: str | Path | None = None, pods: str | Path | None = None) -> DescribedWorkload:
     """Every pod as a job of one task, with its real times, demand and GPU types.
 

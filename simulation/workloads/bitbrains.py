@@ -86,7 +86,8 @@ def bitbrains_instant(source: Source = "bitbrains", seed: Seed = 0, users: Count
     return Instance(demand, cluster.capacities, eligible=eligible, name=name, **named)
 
 
-def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 60) -> DescribedWorkload:
+@checked
+def bitbrains_files(files: Sequence[str | Path], seed: Seed = 0, minutes: Count = 60) -> DescribedWorkload:
     """VMs from original GWA-T-12 files, one for each VM, as jobs on the data centre of K Fig. 5.
 
     A VM is a user. For each period in which it used CPU it has one job, in the workload's beginning at the period's; a task is
@@ -103,9 +104,8 @@ def bitbrains_files(files: Sequence[str | Path], seed: int = 0, minutes: int = 6
     for k, path in enumerate(files):
         table = read_bitbrains_raw(path)
         check_rows(table["ts"], ~(table["ts"] >= 0), f"the time of {path}", "must not be negative")
-        order = np.argsort(table["ts"], kind="stable")
-        last = np.append(np.diff(table["ts"][order]) > 0, True)
-        rows = order[last]
+        order = np.argsort(table["ts"], kind="stable")[::-1]
+        rows = order[np.unique(table["ts"][order], return_index=True)[1]]
         on = rows[table["cores"][rows] > 0]
         repeated, off = repeated + len(order) - len(rows), off + len(rows) - len(on)
         columns = (table["cpu_mhz"], table["mem_kb"], table["disk_r"] + table["disk_w"], table["net_tx"], table["net_rx"])

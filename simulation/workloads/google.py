@@ -21,7 +21,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.arguments import Duration, Rule, Seed, checked
+from fairalloc.models.arguments import Rule, Seed, checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.examples.traces import found_data, google2019_demands
 from fairalloc.models.files.trace_files import parquet_columns, pyarrow, sample_file
@@ -32,6 +32,7 @@ from fairalloc.simulation.workloads.clusters import four_classes
 
 SOURCES = ("google2011", "google2019", "generated")
 Source = Annotated[str, Rule(lambda value: value in SOURCES, f"one of {', '.join(SOURCES)}")]
+Hours = Annotated[float, Rule(lambda value: 0 < value <= 8760, "a positive number of hours, at most 8760")]
 Part = Annotated[float, Rule(lambda value: 0 <= value <= 1, "a part of all, 0 to 1")]
 
 FIELDS = {
@@ -67,7 +68,7 @@ class Jobs:
 
 
 @checked
-def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: Part = 1.0, seed: Seed = 0) -> DescribedWorkload:
+def google_tasks(source: Source = "google2011", hours: Hours = 24.0, share: Part = 1.0, seed: Seed = 0) -> DescribedWorkload:
     """Jobs with tasks, as W 6 schedules them: the first hours of the trace, with the jobs that are there at its start.
 
     All tasks of a job are equal and run as long as the job did in the trace, from its first start to its end; a job that had
@@ -94,7 +95,7 @@ def google_tasks(source: Source = "google2011", hours: Duration = 24.0, share: P
 
 @checked
 def google_intervals(
-    source: Source = "google2011", hours: Duration = 24.0, share: Part = 0.02, seed: Seed = 0, whole_users: bool = False
+    source: Source = "google2011", hours: Hours = 24.0, share: Part = 0.02, seed: Seed = 0, whole_users: bool = False
 ) -> DescribedWorkload:
     """The quanta of jobs by 5-minute intervals, as K 6.2 allocates to them, on the cluster of K Fig. 4.
 
@@ -205,6 +206,7 @@ REMOVE = 1  # of machines; 0 adds one, 2 updates one
 NEVER = 2.0**63  # the mark 2**63 - 1 for after the end of the trace, as a float
 
 
+@checked
 def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str | Path] = ()) -> DescribedWorkload:
     """The jobs of some parts of task_events; needs pyarrow (extra traces).
 
@@ -222,32 +224,30 @@ def google_files(task_events: Sequence[str | Path], machine_events: Sequence[str
     inside = time[(time > 0) & (table["time_us"] < NEVER)]
     zero, last = (float(inside.min()), float(inside.max())) if len(inside) else (0.0, 1.0)
     time = np.clip(time, zero, last) - zero
-    jobs, of = np.unique(table["job_id"], return_inverse=True)
+    jobs, first, of = np.unique(table["job_id"], return_index=True, return_inverse=True)
     submitted = _least(of, np.where(table["event_type"] == SUBMIT, time, np.inf), len(jobs))
     arrival = np.where(np.isfinite(submitted), submitted, _least(of, time, len(jobs)))
     counts = (table["event_type"] == SUBMIT) | ~np.isfinite(submitted)[of]
     demand = np.column_stack([_mean(of[counts], table[name][counts], len(jobs)) for name in ("cpu_req", "mem_req")])
     tasks, duration = _runs(of, table["task"], time, table["event_type"], last - zero, len(jobs))
     users, user_of_row = np.unique(np.array([name or "no name" for name in table["user"]]), return_inverse=True)
-    first = np.unique(of, return_index=True)[1]
     starts, asks = duration > 0, (np.nan_to_num(demand) > 0).any(axis=1)
-    columns: tuple[Any, ...] = (user_of_row[first], arrival, tasks, duration, np.nan_to_num(demand))
-    each = (column[starts & asks] for column in columns)
+    each: Any = (part[starts & asks] for part in (user_of_row[first], arrival, tasks, duration, np.nan_to_num(demand)))
     workload = Workload(["cpu", "memory"], users.tolist(), np.ones(len(users)), *each)
-    cluster = google_machines(machine_events) if machine_events else None
+    cluster = google_machines(machine_events) if len(machine_events) else None
     left_out = {"jobs that request nothing": int((starts & ~asks).sum()), "jobs that never run": int((~starts).sum())}
     return DescribedWorkload(workload, cluster, f"{len(task_events)} files of task_events", "", left_out)
 
 
+@checked
 def google_machines(machine_events: Sequence[str | Path]) -> Cluster:
     """The machines that are there at the end of some parts of machine_events, by CPU and memory; needs pyarrow (extra traces).
 
     Machines without a CPU or memory capacity in their last row are left out.
     """
     table = _joined(machine_events, "machine_events", ("time_us", "machine_id", "event_type", "cpu", "memory"))
-    order = np.argsort(table["time_us"], kind="stable")
-    machine = table["machine_id"][order]
-    last = order[len(order) - 1 - np.unique(machine[::-1], return_index=True)[1]]
+    order = np.argsort(table["time_us"], kind="stable")[::-1]
+    last = order[np.unique(table["machine_id"][order], return_index=True)[1]]
     there = last[table["event_type"][last] != REMOVE]
     sizes = np.column_stack([table["cpu"][there], table["memory"][there]])
     kinds, counts = np.unique(sizes[np.isfinite(sizes).all(axis=1)], axis=0, return_counts=True)
@@ -258,7 +258,7 @@ def google_machines(machine_events: Sequence[str | Path]) -> Cluster:
 
 def _joined(paths: Sequence[str | Path], table: str, wanted: Sequence[str]) -> dict[str, Any]:
     """These columns of all files, with checked times: numbers with nan where a field is empty, hashes as texts."""
-    if not paths:
+    if len(paths) == 0:
         raise InstanceError("no files were given, but there must be at least one")
     found, names = pyarrow("raw files"), FIELDS[table].split()
     kinds = {name: found.string() if name in HASHES else found.float64() for name in names}

@@ -20,7 +20,7 @@ import fairalloc as fa
 from fairalloc import benchmarks, simulation
 from fairalloc.analysis.tradeoff import tradeoff
 from fairalloc.models.examples import traces
-from fairalloc.simulation import accounting, files, metrics, over_time
+from fairalloc.simulation import accounting, files, metrics, over_time, workloads
 
 SECONDS = 5.0
 """Seconds of computing after which a call has hung."""
@@ -138,6 +138,10 @@ GOOD = {
     "values": np.ones(2),
     "texts": ("user",),
     "missing": {},
+    "files": ["vm.csv"],
+    "task_events": ["tasks.csv"],
+    "machine_events": ["machines.csv"],
+    "known": ["generated"],
 }
 """A good value for each parameter that has no default, and for those whose default takes long."""
 
@@ -168,6 +172,7 @@ OWN = {
     "pyomo_tasks": {"full": np.zeros((2, 2))},
     "convergence": {"item": [{"iteration": 1, "residual": 0.1}]},
     **{name: {"item": TRADEOFF} for name in ("frontier", "server_shares", "sweep")},
+    **{name: {"source": "generated"} for name in ("google_tasks", "google_intervals", "bitbrains_instant")},
 }
 """Good values of single functions."""
 
@@ -197,6 +202,7 @@ def functions():
         "plots": fa.plots,
         "traces": traces,
         "simulation": simulation,
+        "workloads": workloads,
         "benchmarks": benchmarks,
         **{f"simulation.{module.__name__.rpartition('.')[2]}": module for module in (accounting, files, metrics, over_time)},
     }

@@ -136,7 +136,7 @@ def test_the_same_seed_gives_the_same_workload():
 def test_sources_and_hours_that_are_none():
     with pytest.raises(InstanceError, match="source is 'google2020', but it must be one of google2011, google2019, generated"):
         google_tasks("google2020")
-    with pytest.raises(InstanceError, match="hours is 0, but it must be a positive, finite number"):
+    with pytest.raises(InstanceError, match="hours is 0, but it must be a positive number of hours, at most 8760"):
         google_intervals("generated", hours=0)
     with pytest.raises(InstanceError, match="share is 5, but it must be a part of all, 0 to 1"):
         google_tasks("generated", share=5)
