@@ -16,7 +16,7 @@ FAULTS = {
     "refused": ("from fairalloc import Instance\nInstance([[1]], [[0]])\n", "InstanceError: "),
     "ends": ("raise SystemExit('now')\n", "SystemExit: now (line 1)"),
     "nothing": ("x = 1\n", "AttributeError: module 'fairalloc."),
-    "numbers": ("EXPERIMENTS = [1]\n", "AttributeError: "),
+    "no_experiments": ("EXPERIMENTS = [1]\n", "AttributeError: "),
 }
 
 

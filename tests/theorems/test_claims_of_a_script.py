@@ -49,7 +49,7 @@ claims = [
 ]
 for k, claim in enumerate(claims):
     with open(f"{sys.argv[1]}/{k}.py", "w") as file:
-        file.write(str(claim.search(time_limit=30, trials=60)))
+        file.write(str(claim.search(trials=60)))
 '''
 
 
