@@ -57,6 +57,8 @@ def test_a_claim_gives_no_bottleneck_to_those_who_run_all_they_want():
     for rule in ("ps-dsf", "ps-dsf-tdm"):
         claim = certify(solve(enough, rule)).claim
         assert "0 resources are full and every user below its limit has a bottleneck" in claim
+    for capacities, full in (([1, 2], "one resource is"), ([1, 1], "2 resources are")):
+        assert f"{full} full" in certify(solve(Instance([[1, 1]], [capacities]), "ps-dsf")).claim
 
 
 def far_weights(seed):

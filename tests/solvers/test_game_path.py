@@ -1,6 +1,6 @@
 """The path of `continuation`: its linear algebra against dense systems, its orientation, and what it does at both ends."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -280,6 +280,23 @@ def test_a_small_price_falls_linearly_to_zero():
 
 def session_of(instance, accuracy="mid", **parameters):
     return Continuation().open(mechanism(GAME).configure(**parameters), instance, Limits(accuracy))
+
+
+def test_most_of_a_step_along_levels_is_foreseen(monkeypatch):
+    """What Newton's method adds to the tasks that the tangent tells."""
+    path, seen = LevelPath(session_of(generators.heavy_tailed(12, 4, 2, 1), alpha="inf")), []
+    corrected = path._corrected
+
+    def watched(t, tau, log_x, most):
+        found = corrected(t, tau, log_x, most)
+        seen.append((log_x.copy(), found[0].log_x))
+        return found
+
+    monkeypatch.setattr(path, "_corrected", watched)
+    path.follow(1e-9)
+    assert len(seen) == 5
+    for (_, before), (foreseen, there) in pairwise(seen):
+        assert np.linalg.norm(there - foreseen) <= 0.2 * np.linalg.norm(there - before)
 
 
 @pytest.mark.parametrize(("family", "alpha"), [("zero_demand", 20.0), ("generic", 3.0), ("tied", 0.5)])
