@@ -57,6 +57,20 @@ def test_the_bound_to_many_digits_covers_the_user_that_is_known_worst(wrong):
         assert claimed.error >= abs(float(told / right) - 1)
 
 
+def test_bounds_hold_up_to_the_largest_error_that_they_tell():
+    """Nine thousandths of a user's tasks are another one's: the bound is larger than the error by a thousandth of it."""
+    two, item, part = fa.Instance([[1], [1]], [[1]], weights=[1, 1e-6]), mechanism("nb"), Fraction(9, 1000)
+    session = many_digits.ManyDigitsSession(item, two, Limits())
+    right = session.answer().tasks[1]
+    with ctx.workprec(session.bits):
+        moved = session.program.now[1] * as_ball(part)
+        session.program.now[:2] += [moved, -moved]
+        claimed = session.program.proved()
+    in_floats = item.user_errors(fa.Allocation(two, [float(1 - right * (1 - part)), float(right * (1 - part))], prices=[[1]]))
+    for bound in (claimed.error, in_floats[1]):
+        assert float(1 / (1 - part) - 1) <= bound <= many_digits.MOST
+
+
 def test_too_few_digits_lead_to_no_answer(monkeypatch):
     """The matrix of a step is singular then."""
     monkeypatch.setattr(many_digits, "BITS", 2)
