@@ -78,7 +78,7 @@ LINEAR = 1e-5
 of what runs alone."""
 
 AMPLE = 600.0
-"""Seconds that no search of a test comes near: its number of trials ends it, on any machine."""
+"""Seconds that no search or wait of a test comes near: its number of trials, or what is waited for, ends it on any machine."""
 
 DUALS = 1e-4
 """Dual prices, relative to the largest, against those that CVXPY and Ipopt find in the user's own units, where capacities of 1e9

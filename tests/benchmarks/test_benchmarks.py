@@ -27,6 +27,7 @@ import numpy as np
 import pytest
 from hand_made import record, summary_of
 from rich.console import Console
+from tolerances import AMPLE
 
 from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, compare, metrics, print_summary, report, run
 from fairalloc.benchmarks.ranking import ranking
@@ -380,7 +381,7 @@ def _sleeping() -> bool:
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + AMPLE
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert condition()

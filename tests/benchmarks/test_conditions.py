@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tolerances import AMPLE
 
 from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, report, run, runner
 from fairalloc.benchmarks.metrics import succeeded
@@ -93,7 +94,7 @@ def command(file):
 
 
 def wait_for(condition):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + AMPLE
     while not condition():
         assert time.monotonic() < deadline, "it did not come about"
         time.sleep(0.02)

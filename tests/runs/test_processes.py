@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tolerances import AMPLE
 
 from fairalloc.models.errors import NotInstalled
 from fairalloc.runs import processes
@@ -54,7 +55,7 @@ def running(*command):
 
 
 def wait_for(condition):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + AMPLE
     while not condition():
         assert time.monotonic() < deadline, "it did not come about"
         time.sleep(0.02)
