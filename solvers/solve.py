@@ -116,7 +116,7 @@ def solve(
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
     found, chosen, start = find_mechanism(mechanism), None if method is None else method_of(method), now()
-    with time_limits.alarm(np.inf if dispatch.is_ours(found) else seconds, f"configure of {found.id!r}"):
+    with time_limits.alarm(seconds, f"configure of {found.id!r}"):
         item = found.configure(**parameters).kept(instance)
         item.check_groups(instance)
     seconds -= now() - start

@@ -88,10 +88,11 @@ def is_ours(item: Mechanism | Method) -> bool:
 
 def _isolates_call(request: Request) -> bool:
     """Whether the whole call runs in a child: what comes before the methods may take long too."""
-    bound = request.isolate and time_limits.AVAILABLE and request.limits.limited and not time_limits.watched()
+    if not (request.isolate and time_limits.AVAILABLE and request.limits.limited) or time_limits.watched():
+        return False
     alone = isinstance(request.mechanism, HierarchicalDrf)  # it is also judged by its events
     ours = is_ours(request.mechanism) and (request.method is None or is_ours(request.method))
-    return bound and (alone or is_large(request.instance) or not ours)
+    return alone or is_large(request.instance) or not ours
 
 
 def _isolates_method(request: Request, method: Method, last: bool) -> bool:
