@@ -274,11 +274,10 @@ class Iteration(Session):
     `done` counts iterations. Where the residual of the kept point is too large, `why` is said and `ended` is the termination.
     """
 
-    reads: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
     why, ended = "its iterations ended", "iteration_limit"
 
     def __post_init__(self) -> None:
-        self.options: Any = self.limits.own(self.reads)
+        self.options: Any = self.limits.options
         self.gap, self.done, self.began = np.inf, 0, self.limits.clock()
         self.prices: Floats | None = None
 
@@ -401,6 +400,7 @@ class Method:
         instance : its domain, in the units that the method wants (`canonical`)
         limits : accuracy and deadline
         """
+        limits = limits if isinstance(limits.options, type(self.options)) else replace(limits, options=self.options)
         return self.session(mechanism, instance, limits, self.solver)
 
     def starts(self, mechanism: Mechanism) -> bool:  # noqa: ARG002 (for those that are choosy)

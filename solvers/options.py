@@ -173,14 +173,13 @@ class AlgorithmOptions:
             raise InstanceError(f"the options of the {name} are {shown(given)}, but they must be a mapping of names to values")
         return cls().changed(f"the {name}", given or {})
 
-    @classmethod
-    def described(cls) -> tuple[Option, ...]:
-        """Every option with its default and what its docstring says."""
+    def described(self) -> tuple[Option, ...]:
+        """Every option with its value here, which is the default, and what its docstring says."""
         found: dict[str, str] = {}
-        for base in reversed(cls.__mro__):
+        for base in reversed(type(self).__mro__):
             text = (getdoc(base) or "").partition("Attributes\n----------\n")[2]
             found.update(re.findall(r"^(\w+) : (.+(?:\n[ ]+.+)*)", text, flags=re.MULTILINE))
-        return tuple(Option(f.name, f.default, " ".join(found.get(f.name, "").split())) for f in fields(cls))
+        return tuple(Option(f.name, getattr(self, f.name), " ".join(found.get(f.name, "").split())) for f in fields(self))
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,7 @@ class BinnerSession(HighsSession):
 
     def lp(self, round: Round | None) -> LP:  # noqa: A002, ARG002
         assert isinstance(self.mechanism, Leximin)
-        options = self.limits.own(BinnerOptions)
-        return binned(self.instance, self.mechanism.rate(self.instance), options.base)
+        return binned(self.instance, self.mechanism.rate(self.instance), self.limits.own(BinnerOptions).base)
 
 
 class GeometricBinner(Highs):

@@ -41,8 +41,6 @@ class ResponseOptions(AlgorithmOptions):
 class ResponseSession(Iteration):
     """The bids in one market."""
 
-    reads = ResponseOptions
-
     def iterate(self) -> None:
         """From equal bids on all arcs, until what the prices prove is what was promised."""
         instance, arcs, w = self.instance, self.instance.arcs, self.instance.weights

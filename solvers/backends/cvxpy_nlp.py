@@ -68,10 +68,9 @@ class Reduced:
         self.kept, columns = [v for v in each if v not in self.added], [k for t in self.added for k in each[t]]
         self.rows, self.columns = (np.setdiff1d(np.arange(n), gone) for n, gone in zip(self.shape, (rows, columns), strict=True))
         self._places, self._t, self._own = each, np.array(columns, dtype=int), np.array(rows, dtype=int)
-        self._eye = sp.eye_array(self.shape[1], format="csc")
         self._where = self.inner.jacobianstructure(), self.inner.hessianstructure()
-        jacobian, *_, S = self._slopes(np.ones(len(self._where[0][0])), 1.0)
-        patterns = self._jacobian(jacobian, S), self._hessian(np.ones(len(self._where[1][0])), S)
+        jacobian, _, P = self._slopes(np.ones(len(self._where[0][0])), 1.0)
+        patterns = jacobian[self.rows] @ P, self._hessian(np.ones(len(self._where[1][0])), P)
         self._keys = [np.sort(_keys(pattern)) for pattern in patterns]
 
     @np.errstate(all="ignore")  # a step may leave what has logarithms
@@ -89,22 +88,18 @@ class Reduced:
         return full
 
     def _slopes(self, values: Floats, sign: float = -1.0) -> tuple[Any, Any, Any]:
-        """CVXPY's Jacobian, L and S; of ones with `sign` 1 their patterns."""
+        """CVXPY's Jacobian, L and P; of ones with `sign` 1 their patterns."""
         jacobian = sp.csr_array((values, self._where[0]), shape=self.shape)
         own = jacobian[self._own].tocsc()
         L, B = sign * (own[:, self._t] - sp.eye_array(len(self._t))), sign * own[:, self.columns]
         S = B
         for _ in self.added:
             S = B + L @ S
-        return jacobian, L, S
+        each = sp.eye_array(self.shape[1], format="csc")
+        return jacobian, L, each[:, self.columns] + each[:, self._t] @ S
 
-    def _jacobian(self, jacobian: Any, S: Any) -> Any:
-        left = jacobian[self.rows].tocsc()
-        return left[:, self.columns] + left[:, self._t] @ S
-
-    def _hessian(self, values: Floats, S: Any) -> Any:
+    def _hessian(self, values: Floats, P: Any) -> Any:
         lower = sp.csr_array((values, self._where[1]), shape=(self.shape[1],) * 2)
-        P = self._eye[:, self.columns] + self._eye[:, self._t] @ S
         return sp.tril(P.T @ (lower + sp.tril(lower, -1).T) @ P)
 
     def objective(self, x: Floats) -> Any:
@@ -115,16 +110,15 @@ class Reduced:
 
     def gradient(self, x: Floats) -> Any:
         full = self._moved(x)
-        slope = self.inner.gradient(full)
-        return slope[self.columns] + self._slopes(self.inner.jacobian(full))[2].T @ slope[self._t]
+        return self._slopes(self.inner.jacobian(full))[2].T @ self.inner.gradient(full)
 
     def jacobian(self, x: Floats) -> Any:
-        jacobian, _, S = self._slopes(self.inner.jacobian(self._moved(x)))
-        return _filled(self._jacobian(jacobian, S), self._keys[0])
+        jacobian, _, P = self._slopes(self.inner.jacobian(self._moved(x)))
+        return _filled(jacobian[self.rows] @ P, self._keys[0])
 
     def hessian(self, x: Floats, duals: Floats, obj_factor: float) -> Any:
         full = self._moved(x)
-        jacobian, L, S = self._slopes(self.inner.jacobian(full))
+        jacobian, L, P = self._slopes(self.inner.jacobian(full))
         every = np.zeros(self.shape[0])
         every[self.rows] = duals
         slope = obj_factor * self.inner.gradient(full)[self._t] + jacobian[:, self._t].T @ every
@@ -132,7 +126,7 @@ class Reduced:
         for _ in self.added:
             own = L.T @ own - slope
         every[self._own] = own
-        return _filled(self._hessian(self.inner.hessian(full, every, obj_factor), S), self._keys[1])
+        return _filled(self._hessian(self.inner.hessian(full, every, obj_factor), P), self._keys[1])
 
     def jacobianstructure(self) -> Any:
         return np.divmod(self._keys[0], len(self.columns))
@@ -197,7 +191,9 @@ class NlpSession(CvxpySession):
                 why = f"CVXPY's nonlinear solvers do not take its {name}, which is a cone or neither convex nor smooth"
                 raise Stopped("error", f"the model of {self.mechanism.id!r} cannot be solved: {why}")
         for variable in self.model.variables():
-            if (kind := _untaken(variable)) is not None:
+            bounds = any(hasattr(side, "is_dcp") for side in variable.attributes["bounds"] or ())
+            kinds = ["the bounds with expressions"] * bounds + [name for name in MATRICES if variable.attributes[name]]
+            for kind in kinds[:1]:
                 why = f"CVXPY's nonlinear solvers do not take {kind} of its variable {variable.name()}: add a constraint instead"
                 raise Stopped("error", f"the model of {self.mechanism.id!r} cannot be solved: {why}")
         compilation = compiled(self.model, self.solver, options)
@@ -225,13 +221,6 @@ class NlpSession(CvxpySession):
         super().count(iterations if isinstance(iterations, int) else self.oracles.iterations)
 
 
-def _untaken(variable: Any) -> str | None:
-    """The attribute of a variable that the route leaves out or cannot take: bounds that are expressions, and matrices."""
-    if any(hasattr(side, "is_dcp") for side in variable.attributes["bounds"] or ()):
-        return "the bounds with expressions"
-    return next((name for name in MATRICES if variable.attributes[name]), None)
-
-
 class NlpMethod(CvxpyMethod):
     """One of CVXPY's nonlinear solvers."""
 
@@ -247,10 +236,9 @@ class NlpMethod(CvxpyMethod):
     def missing(self) -> str:
         if (sentence := super().missing()) or (found := self.versions()["cvxpy"]).startswith(f"{SEAM}."):
             return sentence
-        return f"{self.id} uses private names of CVXPY {SEAM}, but CVXPY {found} is installed: {VERSIONS}"
+        return f"{self.id} uses private names of CVXPY {SEAM}, but CVXPY {found} is installed: pip install 'cvxpy>=1.9,<1.10'"
 
 
-VERSIONS = "pip install 'cvxpy>=1.9,<1.10'"
 DEBIAN = "coinor-libipopt-dev liblapack-dev libblas-dev pkg-config"
 NATIVE = f"install the Ipopt library (Debian: {DEBIAN}), then pip install fairalloc[ipopt]"
 

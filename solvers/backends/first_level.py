@@ -50,7 +50,8 @@ def first_level(tree: Tree, limits: Limits) -> FirstLevel:
     x, prices, error, kept = np.zeros(len(arcs)), np.ones(instance.K * instance.R), np.inf, np.zeros(len(arcs), dtype=bool)
     for _ in range(TURNS):
         cost = arcs.costs(prices) / share
-        new = _cheapest(pair, cost)
+        order = np.lexsort((cost, pair))
+        new = order[np.append(True, np.diff(pair[order]) > 0)]  # of each child and server the cheapest
         new = new[cost[new] < _least(of, cost, kept)[of[new]] * (1.0 - CHEAPER)]
         if not len(new):
             break
@@ -63,12 +64,6 @@ def first_level(tree: Tree, limits: Limits) -> FirstLevel:
         x[order] = found.x / share[order]
     cost = arcs.costs(prices) / share
     return FirstLevel(x, prices, error, kept, cost / _least(of, cost, np.ones_like(kept))[of] - 1.0)
-
-
-def _cheapest(pair: NDArray[np.intp], cost: Floats) -> NDArray[np.intp]:
-    """The arc of least cost (A,) of each pair (A,) of child and server."""
-    order = np.lexsort((cost, pair))
-    return np.asarray(order[np.append(True, pair[order][1:] != pair[order][:-1])])
 
 
 def _least(of: NDArray[np.intp], cost: Floats, kept: NDArray[np.bool_]) -> Floats:

@@ -74,18 +74,14 @@ class ColumnsSession(HighsSession):
         self._limit((reduced[self.inside] < -NONE * whole) & (self.x[self.inside] <= 0), 0.0)
         return self.x, p.reshape(self.instance.K, self.instance.R)
 
-    @property
-    def tree(self) -> Tree:
-        return Tree.of(self.instance)
-
     def _level(self, now: NestedRound, x: Floats) -> float:
         """The level at tasks x; where the last x has it too, that stays, so that no level drifts."""
-        return float((self.tree.levels(x) - now.base)[now.active].min())
+        return float((Tree.of(self.instance).levels(x) - now.base)[now.active].min())
 
     def _first(self, now: NestedRound) -> tuple[Floats, Floats] | None:
         """The first round by an interior-point method where that answers it; else the columns to start with."""
         with self.phase("solve"):
-            found = first_level(self.tree, self.limits)
+            found = first_level(Tree.of(self.instance), self.limits)
         few, arcs = EACH * (self.instance.K * self.instance.R + now.active.sum()), self.instance.arcs
         self.columns = found.kept | (found.above <= max(OPEN, float(np.sort(found.above)[min(few, len(arcs)) - 1])))
         if found.error > ENOUGH or now.floor.any() or np.isfinite(self.instance.max_tasks).any():
@@ -101,7 +97,7 @@ class ColumnsSession(HighsSession):
         self.inside = np.flatnonzero(self.columns)
         self.promised, capped = np.flatnonzero(now.kept), np.isfinite(instance.max_tasks)
         self.rows = [self.instance.K * instance.R, len(now.active), len(self.promised), int(capped.sum())]
-        V = self.tree.shares @ arcs.owner
+        V = Tree.of(instance).shares @ arcs.owner
         self.whole = sp.vstack([arcs.load, V, V[self.promised], arcs.owner[capped]], format="csc")
         size = self.whole.shape[0]
         matrix = sp.hstack([sp.csc_array((size, 1)), self.whole[:, self.inside]], format="csc")
@@ -118,10 +114,8 @@ class ColumnsSession(HighsSession):
     def _modify(self, now: NestedRound) -> None:
         """Make the model that of another round: the last tasks stay feasible, so primal simplex goes on from their basis."""
         first, g = self.rows[0], sp.lil_array((self.whole.shape[0], 1))
-        lower = np.where(now.active, now.base, now.floor)
-        self.part.lower[first : first + len(lower)] = lower
-        self.part.lower[first + len(lower) : first + len(lower) + len(self.promised)] = now.floor[self.promised]
         rows = np.arange(first, first + self.rows[1] + self.rows[2], dtype=np.int32)
+        self.part.lower[rows] = np.append(np.where(now.active, now.base, now.floor), now.floor[self.promised])
         self.highs.changeRowsBounds(len(rows), rows, self.part.lower[rows], self.part.upper[rows])
         for k in np.flatnonzero(now.active != self.rising).tolist():
             self.highs.changeCoeff(first + k, 0, -1.0 if now.active[k] else 0.0)

@@ -159,8 +159,15 @@ TERMINATION = {
     "provenInfeasible": "infeasible",
     "infeasible": "infeasible",
     "unbounded": "unbounded",
+    "Solve_Succeeded": "optimal",
+    "Solved_To_Acceptable_Level": "inaccurate",
+    "Maximum_WallTime_Exceeded": "time_limit",
+    "Maximum_CpuTime_Exceeded": "time_limit",
+    "Maximum_Iterations_Exceeded": "iteration_limit",
+    "Infeasible_Problem_Detected": "infeasible",
+    "Diverging_Iterates": "unbounded",
 }
-"""Of both of Pyomo's interfaces to solvers."""
+"""Of both of Pyomo's interfaces to solvers, and of Ipopt."""
 
 
 class PyomoIpopt(PyomoSession):
@@ -230,7 +237,7 @@ class CasadiProgram:
             variable.set_value(float(value), skip_validation=True)
         duals = dict.fromkeys(active(self.model, "Constraint"), 0.0)  # also of rows that are constant or have no sides
         duals |= zip(info.constraints, np.asarray(result["lam_g"]).ravel().tolist(), strict=True)
-        return IPOPT_TERMINATION.get(self.stats["return_status"], "error"), duals
+        return TERMINATION.get(self.stats["return_status"], "error"), duals
 
 
 def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any) -> str:
@@ -239,17 +246,6 @@ def ipopt(model: "pyo.ConcreteModel", accuracy: Accuracy = "mid", **options: Any
     The values of its variables are the start and get the answer; `options` are Ipopt's own, such as max_wall_time=60.0.
     """
     return CasadiProgram(model, {**solver_options("IPOPT in CasADi", accuracy), **options}).solve()[0]
-
-
-IPOPT_TERMINATION = {
-    "Solve_Succeeded": "optimal",
-    "Solved_To_Acceptable_Level": "inaccurate",
-    "Maximum_WallTime_Exceeded": "time_limit",
-    "Maximum_CpuTime_Exceeded": "time_limit",
-    "Maximum_Iterations_Exceeded": "iteration_limit",
-    "Infeasible_Problem_Detected": "infeasible",
-    "Diverging_Iterates": "unbounded",
-}
 
 
 class PyomoMethod(ModelMethod):

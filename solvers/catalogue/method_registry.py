@@ -128,7 +128,7 @@ def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]
     1e-10
     """
     if method == "judge":
-        return Judging.described()
+        return Judging().described()
     found = find_method(method)
     if accuracy is None:
         return found.options.described()

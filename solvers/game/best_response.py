@@ -134,7 +134,7 @@ class ServerDual:
             u = self.beta * np.log(kappa)
             if not kappa.any():
                 level = water_filling(self.server.w, self.server.phi, b, most=self.server.most)[1]
-                u = of_first(self.marginals, len(level)).log(np.log(level))
+                u = self.marginals.of(np.zeros(len(level), np.intp)).log(np.log(level))  # one g for all users of a server
         for _ in range(200):
             y, log_q = self.demand(u, b)
             violation = self.violation(y, u)
@@ -230,14 +230,12 @@ class BestResponses:
         """1 / level; in a game with one resource and finite alpha g'(level)^(1 / beta)."""
         if not self.game.finite[i]:
             return 1.0 / level
-        here = of_first(self.game.marginals.of(self.game.arcs_of_servers[i]), len(level))
+        here = self.game.marginals.of(np.repeat(self.game.arcs_of_servers[i][:1], len(level)))
         with np.errstate(divide="ignore"):
             return np.asarray(np.exp(here.log(np.log(level)) / self.game.beta[i]), dtype=float)
 
 
 class BestResponseSession(GameSession):
-    reads = BestResponseOptions
-
     def iterate(self) -> None:
         responses = BestResponses(self.game, self.servers)
         self.x, self.gap, self.prices = self.first_point(), 1.0, responses.kappa  # 1
@@ -257,11 +255,6 @@ class BestResponseSession(GameSession):
         if few and filled and self.gap <= self.limits.promised:
             self.x_exact = rational_sweeps(self.game, self.done + 2, lambda: self.limits.late)  # 4
             self.x = self.x if self.x_exact is None else np.array([float(v) for v in self.x_exact])
-
-
-def of_first(marginals: Marginals, times: int) -> Marginals:
-    """The g' of the first arc for so many shares: of a server with one g for all users it is that of all."""
-    return marginals.of(np.zeros(times, dtype=np.intp))
 
 
 def rational_sweeps(game: Game, sweeps: int = EXACT_SWEEPS, late: Callable[[], bool] = bool) -> tuple[Fraction, ...] | None:

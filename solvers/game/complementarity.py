@@ -129,8 +129,6 @@ class Complementarity:
 class AlphaContinuation(NewtonSession):
     """A complementarity problem solved for alpha = 1, 3, 9, .. up to the game's, each from where the last one ended."""
 
-    reads = ComplementarityOptions
-
     @abstractmethod
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         """One Newton step with its line search: the next v, with a merit well below `allowed`; None where there is none."""

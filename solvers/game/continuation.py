@@ -32,7 +32,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.active_set import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, fits
-from fairalloc.solvers.game.equations import FULL, PATTERNS, Booleans, NewtonOptions, NewtonSession, equal
+from fairalloc.solvers.game.equations import FULL, PATTERNS, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.game.level_path import LevelPath
 from fairalloc.solvers.game.price_layers import corrected, patterns
 from fairalloc.solvers.game.session import GameMethod
@@ -143,7 +143,7 @@ class PathFollowing:
     def _drift(self, newton: CentralPathNewton) -> Floats:
         """(A,) the change of E with log tau, because alpha changes with it."""
         step = 1e-4
-        if not self.levels.capped:
+        if not np.any((self.levels.alpha < self.levels.game.alpha) & ~self.levels.sharp):
             return np.zeros_like(newton.point.y)
         self._cap(newton.point.theta - step)
         before = self.levels.derivatives(newton.point.y, newton.point.k).excess
@@ -256,7 +256,6 @@ def finish_by_sweeps(session: NewtonSession) -> None:
 
 
 class ContinuationSession(NewtonSession):
-    reads = ContinuationOptions
     options: ContinuationOptions
 
     @property
@@ -274,7 +273,7 @@ class ContinuationSession(NewtonSession):
         if (start := self.warm_start()) is not None:
             y, k = start
             self.look(y, k)
-            newton_on_active_arcs(self, y, k, y > 0, k > 0, self._at_limits(y))
+            newton_on_active_arcs(self, y, k, y > 0, k > 0, self.levels.left(self.levels.tasks(y)) <= FULL)
             if self.reached:
                 return
         if self._bargained():
@@ -296,11 +295,6 @@ class ContinuationSession(NewtonSession):
             if self.gap <= self.limits.promised:
                 return
 
-    def _at_limits(self, y: Floats) -> Booleans:
-        """(N,) whose tasks at y (A,) are all they may have."""
-        levels = self.levels
-        return levels.limited & (levels.left(levels.tasks(y)) <= FULL)
-
     def _bargained(self) -> bool:
         """Step 0, step 5 where its answer is not good enough; whether it is in the end."""
         levels, game = self.levels, self.game
@@ -320,7 +314,7 @@ class ContinuationSession(NewtonSession):
         if self.nearly:
             return True
         excess = levels.derivatives(y, k).excess
-        held = self._at_limits(y)
+        held = levels.left(levels.tasks(y)) <= FULL
         least = np.minimum.reduceat(excess, levels.loads.first)
         arcs = levels.N * y > excess - levels.of_user(np.where(held, least, 0.0))
         newton_on_active_arcs(self, y, k, arcs, levels.row & (k > levels.slack(y)), held)

@@ -112,11 +112,6 @@ class LevelEquations:
         self.alpha = np.where(self.sharp, 1.0, np.minimum(self.game.alpha, most))
         self.beta = np.maximum(self.alpha, 1.0)
 
-    @property
-    def capped(self) -> bool:
-        """Whether the bound changes an alpha."""
-        return bool(np.any((self.alpha < self.game.alpha) & ~self.sharp))
-
     def scale(self, y: Floats) -> None:
         """Count kappa in what a level is worth at y on each server."""
         log_g = self._marginal(self.tasks(y))[0]

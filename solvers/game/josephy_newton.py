@@ -13,11 +13,8 @@ One step, within the outer iteration of complementarity.py:
 Pivots work on a dense tableau with a row for every arc and every price, so the method is for games of some hundred arcs.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from fairalloc.models.arguments import Whole
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.complementarity import (
     AlphaContinuation,
@@ -32,16 +29,7 @@ RHO = (0.0, 1e-4, 1e-2, 1.0, 100.0)
 """What is added to the diagonal of the Jacobian of the complementarity problem, tried in this order."""
 
 
-@dataclass(frozen=True)
-class JosephyNewtonOptions(ComplementarityOptions):
-    """The same, with fewer steps, each of which is a whole problem."""
-
-    max_steps: Whole = 60
-
-
 class JosephySession(AlphaContinuation):
-    reads = JosephyNewtonOptions
-
     def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
         J = here.J.toarray()  # 1
         for rho in RHO:  # 4
@@ -61,7 +49,7 @@ class JosephyNewton(ComplementarityMethod):
     """Successive linear complementarity; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
 
     id = "josephy-newton"
-    options = JosephyNewtonOptions()
+    options = ComplementarityOptions(max_steps=60)  # each is a whole problem
     session = JosephySession
     largest = 1500  # a pivot costs its square
 

@@ -115,8 +115,6 @@ def fischer_burmeister(a: Floats, b: Floats) -> Floats:
 
 
 class PsMfaSession(GameSession):
-    reads = PsMfaOptions
-
     def iterate(self) -> None:
         self.merit = Merit(self.game)
         self.y, self.mu = self.merit.equal.copy(), np.zeros((self.instance.K, self.instance.R))  # 1

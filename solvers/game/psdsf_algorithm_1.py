@@ -89,8 +89,6 @@ def update_allocation(server: ServerArrays, z: Floats, y: Floats, least: float, 
 
 
 class Algorithm1Session(GameSession):
-    reads = RoundOptions
-
     def iterate(self) -> None:
         self.x = self.first_point()  # 1
         if not self.x.any():

@@ -17,11 +17,8 @@ has different units in its two places.
 What K does not specify, and steps 4 and 5, which are not K's, are in docs/reference/derivations.md. Finite alpha only.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from fairalloc.models.arguments import Whole
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.ps_mfa import Merit, PsMfaOptions
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
@@ -30,16 +27,7 @@ EPSILON, SMALLER = 0.1, 0.1**0.5
 """The first epsilon of (K 57), a part of every capacity (smaller ones make the first steps too small), and how it decreases."""
 
 
-@dataclass(frozen=True)
-class VdsDistributedOptions(PsMfaOptions):
-    """Of the gradient steps of all servers."""
-
-    max_iterations: Whole = 100_000
-
-
 class VdsDistributedSession(GameSession):
-    reads = VdsDistributedOptions
-
     def __post_init__(self) -> None:
         super().__post_init__()
         self.merit, self.stiff = Merit(self.game), np.zeros(self.instance.K)
@@ -78,10 +66,8 @@ class VdsDistributedSession(GameSession):
         change = self.stiff / self.epsilon**2
         np.maximum.at(bend := np.zeros_like(change), game.server, slope * self.everywhere)
         y = np.maximum(self.y + v / (change + bend)[game.server], 0.0)
-        if self.merit.feasible(y):
-            self.y = y
-        else:  # a user would lose everything at once: only g' = inf would bring it back
-            self.y = np.maximum(y, 0.5 * self.y)
+        # where a user would lose everything at once, only g' = inf would bring it back
+        self.y = y if self.merit.feasible(y) else np.maximum(y, 0.5 * self.y)
         return float(np.abs(v).max())
 
     def penalties(self) -> Floats:
@@ -99,7 +85,7 @@ class VdsDistributed(ForFiniteAlpha):
 
     id = "vds-distributed"
     session = VdsDistributedSession
-    options = VdsDistributedOptions()
+    options = PsMfaOptions(max_iterations=100_000)
 
 
 methods = (VdsDistributed(),)

@@ -8,7 +8,6 @@ r"""A round of max-min fairness by connected components: users and servers that 
    servers, prove it: on every open arc of another component a task costs nothing, and the prices y of its users are 0.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,12 +17,11 @@ from numpy.typing import NDArray
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.lexicographic.weak_duality import feasible
-from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import ArrowSession, Result
-from fairalloc.solvers.method import Limits, Stopped
+from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.running.warm_start import equal_partition
 
 AIM = 0.25
@@ -53,31 +51,51 @@ class Component:
     level: float = 0.0
 
 
-class MaxMinComponents:
-    """The rounds of one instance in the units of the solver; `rate` (N,) is the weighted share of one task."""
+class MaxMinSession(ArrowSession):
+    """The components of one instance, solved for every round anew where it is new for them.
 
-    def __init__(self, rate: Floats, instance: Instance, options: InteriorPointOptions, target: float = 0.0) -> None:
-        self.rate, self.instance, self.options, self.target = rate, instance, options, target
-        self.known: dict[bytes, Component] = {}
-        self.x = np.empty(0)
+    rate : (N,) the weighted share of one task;  target : the error at which a program ends
+    tasks : (A,) those of the components that were solved;  known : the components by what is in them
+    """
 
-    def solve(
-        self,
-        round: Round,  # noqa: A002
-        limits: Limits,
-        offer: Callable[[Floats, Floats], None] = lambda *_: None,
-    ) -> Result:
-        """Tasks and prices of the round, the largest error of a component, the iterations of all; `offer` as in max_min.py."""
+    mechanism: Leximin
+
+    def __post_init__(self) -> None:
+        self.tasks, self.known = np.empty(0), dict[bytes, Component]()
+        with self.phase("build"):
+            self.rate, self.options = self.mechanism.rate(self.instance), self.limits.own(InteriorPointOptions)
+            self.target = 0.0 if self.mechanism.several_rounds else AIM * self.limits.promised
+        with self.phase("compile"):
+            self.parts(Round.first(self.instance))
+
+    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
+        """One round; what stays above ENOUGH, or the target of a round that is the only one, is "inaccurate", or late.
+
+        A later round whose error is USELESS ends the run, with the point before it.
+        """
+        with self.phase("solve"):
+            now = round or Round.first(self.instance)
+            first = bool(now.active.all())  # later rounds start from a worse point than the one that is there
+            result = self._result(now, first)
+        before = self.x
+        answer = self.concluded(result, max(ENOUGH, self.target))
+        if result.error >= USELESS and not first:
+            self.x = feasible(self.instance, before)
+            raise Stopped("inaccurate", f"a round ends with an error of {result.error:.1e}, so the rounds after it prove nothing")
+        return answer
+
+    def _result(self, round: Round, first: bool) -> Result:  # noqa: A002
+        """Tasks and prices of the round, the largest error of a component, the iterations of all."""
         parts, iterations, error = self.parts(round), 0, 0.0  # 1, 2
         self.known = {part.key: part for part in parts}  # those that fell apart do not come again
         for part in parts:
-            iterations += self._solved(part, round, limits, offer)  # 3
+            iterations += self._solved(part, round, first)  # 3
             error = max(error, part.result.error)
         level = min(part.level for part in parts)  # 4
         prices = sum(self._prices(part, part.result.prices) for part in parts if part.level <= level * (1.0 + TIED))
-        return Result(self.x, np.asarray(prices), error, iterations)
+        return Result(self.tasks, np.asarray(prices), error, iterations)
 
-    def _solved(self, part: Component, round: Round, limits: Limits, offer: Callable[[Floats, Floats], None]) -> int:  # noqa: A002
+    def _solved(self, part: Component, round: Round, first: bool) -> int:  # noqa: A002
         """Solve a component where its part of the round is new; the iterations that took."""
         active = round.active[part.users]
         full, implied = (rows.reshape(-1, self.instance.R)[part.servers].ravel() for rows in (round.full, round.implied))
@@ -87,18 +105,20 @@ class MaxMinComponents:
             return 0
 
         def offered(x: Floats, prices: Floats) -> None:
-            offer(self._with(part, x), self._prices(part, prices))
+            if first:
+                self.offer(self._with(part, x), self._prices(part, prices))
 
+        limits = self.limits
         warm = zip((limits.start, limits.start_prices), (part.arcs, part.servers), strict=True)
         start, prices = (None if values is None else values[where] for values, where in warm)
         part.result, part.round = part.arrow.solve(own, replace(limits, start=start, start_prices=prices), offered), own
-        self.x = self._with(part, part.result.x)
+        self.tasks = self._with(part, part.result.x)
         part.level = part.arrow.unit * part.arrow.g
         return part.result.iterations
 
     def _with(self, part: Component, x: Floats) -> Floats:
         """(A,) with the component's tasks; those of what was not solved yet are of an equal partition."""
-        result = self.x.copy() if len(self.x) else equal_partition(self.instance)
+        result = self.tasks.copy() if len(self.tasks) else equal_partition(self.instance)
         result[part.arcs] = x
         return result
 
@@ -136,37 +156,7 @@ class MaxMinComponents:
                 one = one.chosen(users, servers, one.weights[users], one.max_tasks[users], one.counts[servers])
             arrow = MaxMinArrow(self.rate[users], one).compile(self.options)
             arrow.target = self.target
-            if len(self.x):
-                arrow.before = self.x[arcs] / arrow.tasks[one.arcs.user]
+            if len(self.tasks):
+                arrow.before = self.tasks[arcs] / arrow.tasks[one.arcs.user]
             self.known[key] = Component(users, servers, arcs, key, arrow)
         return self.known[key]
-
-
-class MaxMinSession(ArrowSession):
-    """The components of one instance, solved for every round anew where it is new for them."""
-
-    mechanism: Leximin
-
-    def __post_init__(self) -> None:
-        with self.phase("build"):
-            rate, options = self.mechanism.rate(self.instance), self.limits.own(InteriorPointOptions)
-            target = 0.0 if self.mechanism.several_rounds else AIM * self.limits.promised
-            self.components = MaxMinComponents(rate, self.instance, options, target)
-        with self.phase("compile"):
-            self.components.parts(Round.first(self.instance))
-
-    def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002
-        """One round; what stays above ENOUGH, or the target of a round that is the only one, is "inaccurate", or late.
-
-        A later round whose error is USELESS ends the run, with the point before it.
-        """
-        with self.phase("solve"):
-            now = round or Round.first(self.instance)
-            first = now.active.all()  # later rounds start from a worse point than the one that is there
-            result = self.components.solve(now, self.limits, *([self.offer] if first else []))
-        before = self.x
-        answer = self.concluded(result, max(ENOUGH, self.components.target))
-        if result.error >= USELESS and not first:
-            self.x = feasible(self.instance, before)
-            raise Stopped("inaccurate", f"a round ends with an error of {result.error:.1e}, so the rounds after it prove nothing")
-        return answer

@@ -230,7 +230,7 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _with_arcs(self, arcs: KeptArcs) -> "ArrowProgram":
         """The same program with the arcs that are kept."""
-        few, end, where = copy(self), self.parts[0].stop, arcs.where
+        few, end, where = copy(self), self.parts[0].stop, np.flatnonzero(arcs.kept)
         few.arcs = few.few = None
         few.loads, few.parts = restricted(arcs.loads, where), parts_of(len(where), len(self.right), self.instance.N)
         few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))
@@ -241,7 +241,7 @@ class ArrowProgram(ArrowEquations, ABC):
         self, few: "ArrowProgram", arcs: KeptArcs, now: PrimalDual, error: float
     ) -> tuple[PrimalDual, tuple[float, float]]:
         """Steps 2 to 4 of reduction.py, and how far the arcs that are kept allow to go, primal and dual."""
-        (x, *_), (d, p, y, z), where = self.split(now.primal), self.split(now.dual), arcs.where
+        (x, *_), (d, p, y, z), where = self.split(now.primal), self.split(now.dual), np.flatnonzero(arcs.kept)
         end, count = len(x), len(where)
         primal, dual = (np.concatenate([part[where], part[end:]]) for part in (now.primal, now.dual))
         own = PrimalDual(primal, dual, now.g)

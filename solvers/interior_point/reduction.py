@@ -47,11 +47,6 @@ class KeptArcs:
         self.loads, self.kept = loads, np.ones(len(loads), bool)
         self.before: Floats | None = None
 
-    @property
-    def where(self) -> NDArray[np.intp]:
-        """The places of the arcs that are kept."""
-        return np.flatnonzero(self.kept)
-
     def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
         """Step 1 at x, d (A,), where users pay (N,); whether the arcs that are kept are others than before."""
         before, self.before = self.before, d

@@ -49,11 +49,6 @@ class Way(NamedTuple):
     negligible: float
     lacks: float = np.inf
 
-    @property
-    def loose(self) -> bool:
-        """Whether the factor leaves out arcs that count, so that it is a preconditioner."""
-        return self.negligible > NEGLIGIBLE
-
 
 class Response(NamedTuple):
     """dp, dl, load^T dp - owner^T dl, theta times that, which is the flow away from each arc, and dg."""
@@ -133,18 +128,14 @@ class ArrowSystem(Elimination):
             g = (h - self._collected(priced, with_border)) / self.reach
             part = g * (1.0 - self.rho * self.c)
             p, priced = p + part * self.column, priced + part * self.priced
-        return self._response(p, priced, loads.totals(theta * priced), users, g)
-
-    def _response(self, p: Floats, priced: Floats, pushed: Floats, users: Floats, g: Any) -> Response:
-        """What follows from dp and dg; `priced` is load^T dp and `pushed` (N,) owner theta times that."""
-        return Response(p, *self.follow(priced, pushed, users + g * self.b), g)
+        return Response(p, *self.follow(priced, loads.totals(theta * priced), users + g * self.b), g)
 
     def solve(self, rows: Floats, users: Floats, h: float) -> Response:
         """The response to a right-hand side (K R,), (N,), h, refined once without a balance, and by conjugate gradients.
 
         Their preconditioner, the factor, leaves refinement a few directions that the guard made too stiff.
         """
-        if self.way.loose:
+        if self.way.negligible > NEGLIGIBLE:  # arcs that count are left out of the factor
             return self._solve_by_gradients(rows, users, h)
         balanced = self.balance is not None
         answer, nothing = (self._solve if balanced else self.refined_once)(rows, users, h), np.zeros(len(users))
@@ -196,7 +187,7 @@ class ArrowSystem(Elimination):
         priced = loads.priced(p)
         pushed = loads.totals(self.theta * priced)
         g = (h - self.program.dot(self.share, users + pushed)) / (self.bent + self.c) if self.bent else 0.0
-        return self._response(p, priced, pushed, users, g)
+        return Response(p, *self.follow(priced, pushed, users + g * self.b), g)
 
     def _rows(self, response: Response) -> Floats:
         return self.loads.rows(response.flow) + self.s * response.p

@@ -160,17 +160,13 @@ class Epoch:
             reflected = self.now.towards(self.new, 2.0)
             self.now = self.anchor.towards(reflected, self.count / (self.count + 1))
         self.new = self.saddle.step(self.now, self.omega)
-        self.first = self.first if self.count else self._movement
+        self.first = self.first if self.count else self.saddle.movement(self.now, self.new, self.omega)
         self.count += 1
-
-    @property
-    def _movement(self) -> float:
-        return self.saddle.movement(self.now, self.new, self.omega)
 
     def over(self, iterations: int) -> bool:
         """PDLP's rules: enough progress, or too long a part of all iterations."""
         late = self.count >= self.options.restart_after * iterations
-        return self._movement <= self.options.restart * self.first or late
+        return late or self.saddle.movement(self.now, self.new, self.omega) <= self.options.restart * self.first
 
     def restarted(self) -> "Epoch":
         """The next epoch, from here."""
@@ -181,8 +177,6 @@ class Epoch:
 
 class PdhgSession(Iteration):
     """The saddle point of one instance."""
-
-    reads = PdhgOptions
 
     def __post_init__(self) -> None:
         super().__post_init__()

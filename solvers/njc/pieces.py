@@ -131,7 +131,10 @@ class PieceProgram:
     @cached_property
     def _solved(self) -> tuple[list[int] | None, float]:
         """HiGHS' basis as columns of `_program`, and its value."""
-        scale, sides, cost = self._scale, np.array(self.sides, float), np.array([column.cost for column in self.columns], float)
+        missing = max((abs(float(self.sides[j])) for j in self.equal), default=0.0)
+        tiny = self.objective == "closest" and 0.0 < missing < 1.0  # near an exact answer, as all differences are
+        scale = 1.0 / missing if tiny else 1.0
+        sides, cost = np.array(self.sides, float), np.array([column.cost for column in self.columns], float)
         lower = np.where(np.isin(np.arange(len(sides)), list(self.equal)), sides, -np.inf)
         rows, places, data = zip(*((row, k, v) for k, entry in enumerate(self.entries) for row, v in entry.items()), strict=True)
         matrix = sp.csc_array((np.array(data, float), (rows, places)), shape=(len(sides), len(cost)))
@@ -140,12 +143,6 @@ class PieceProgram:
             return None, -np.inf
         offset = 0 if self.objective == "min" else value(self.objective, self.d, self.wish, self.base)
         return basic_columns(highs), float(offset) + highs.getInfo().objective_function_value / scale
-
-    @property
-    def _scale(self) -> float:
-        """Near an exact answer all differences are tiny: in units of the largest HiGHS sees them."""
-        missing = max((abs(float(self.sides[j])) for j in self.equal), default=0.0)
-        return 1.0 / missing if self.objective == "closest" and 0.0 < missing < 1.0 else 1.0
 
 
 def linear_coefficients(d: Requests, objective: str | None) -> Rationals:

@@ -70,9 +70,10 @@ def tell(**facts: Any) -> None:
         listener.hear(facts)
 
 
-def tick() -> None:
-    """Say that time has passed."""
+def tick(told: ProgressStep | None = None) -> None:
+    """Say that time has passed; in the parent also what a child has told."""
     if (listener := _LISTENER.get()) is not None:
+        listener.now = told or listener.now
         listener.tick()
 
 
@@ -93,10 +94,3 @@ def hand_over(send: Callable[[ProgressStep], object]) -> None:
     """In a child process, for good: what is told goes to the parent, where somebody listens there."""
     if _LISTENER.get() is not None:
         _LISTENER.set(_Listener(send, 0.0))
-
-
-def heard(step: ProgressStep) -> None:
-    """In the parent: what a child has told."""
-    if (listener := _LISTENER.get()) is not None:
-        listener.now = step
-        listener.tick()

@@ -222,10 +222,6 @@ class _Raised:
     traceback: str
 
 
-class _InTheChild(Exception):  # noqa: N818 (the cause of an error)
-    """The traceback of an error in the child."""
-
-
 @dataclass(frozen=True)
 class _Done:
     """The last message of work that has ended, with the modules that it imported."""
@@ -271,7 +267,7 @@ def _outcome(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -
         outcome.ending = "died"
     for message in received.messages:
         if isinstance(message, _Raised):
-            raise message.error from _InTheChild(message.traceback)
+            raise message.error from RuntimeError(message.traceback)
         if isinstance(message, _Done):
             outcome.modules = message.modules
         else:
@@ -323,7 +319,7 @@ class _Received:
                 return
             message = pickle.loads(bytes(self._data[_LENGTH.size : end]))
             if isinstance(message, listeners.ProgressStep):
-                listeners.heard(message)
+                listeners.tick(message)
             else:
                 self.messages = [*(self.messages if isinstance(message, _Done | _Raised) else ()), message]
             del self._data[:end]

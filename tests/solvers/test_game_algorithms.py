@@ -26,7 +26,7 @@ from fairalloc.solvers.game.ps_mfa import Merit, PsMfaSession, projected
 from fairalloc.solvers.game.psdsf_algorithm_1 import drf_alone, server_procedure, update_allocation
 from fairalloc.solvers.game.psdsf_distributed import Event, cluster, section_v, simulate
 from fairalloc.solvers.game.session import GameSession, servers_of
-from fairalloc.solvers.game.vds_distributed import VdsDistributedSession
+from fairalloc.solvers.game.vds_distributed import VdsDistributed, VdsDistributedSession
 from fairalloc.solvers.method import Limits
 from fairalloc.solvers.running.dispatch import Request, best_attempt
 
@@ -575,7 +575,7 @@ def test_zero_merit_is_an_equilibrium_and_only_that():
 def test_a_finite_epsilon_gives_the_equilibrium_of_smaller_servers(epsilon):
     """Loads 1 - epsilon + epsilon^2 mu of priced resources; the tasks are right for servers with just that."""
     instance, item = generators.generic(4, 2, 2, 0), mechanism("alpha-pf-vds").configure(alpha=1)
-    session = VdsDistributedSession(item, instance, Limits())
+    session = VdsDistributedSession(item, instance, Limits(options=VdsDistributed.options))
     session.y, session.epsilon = session.merit.equal.copy(), epsilon
     session._rest()
     load, mu = session.game.load(session.y), session.penalties()
