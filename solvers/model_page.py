@@ -110,8 +110,7 @@ class ModelPage:
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
 
 def _source(function: object) -> str:

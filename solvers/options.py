@@ -66,6 +66,52 @@ TABLE: Mapping[str, Mapping[str, Any]] = {
 """What "low", "mid" and "high" mean to each solver: a value for each, None for the solver's default, or one for all three."""
 
 
+TERMINATION: Mapping[str, str] = {
+    "optimal": "optimal",  # CVXPY
+    "optimal_inaccurate": "inaccurate",
+    "user_limit": "time_limit",
+    "infeasible": "infeasible",
+    "infeasible_inaccurate": "infeasible",
+    "unbounded": "unbounded",
+    "unbounded_inaccurate": "unbounded",
+    "convergenceCriteriaSatisfied": "optimal",  # both of Pyomo's interfaces to solvers
+    "locallyOptimal": "optimal",
+    "globallyOptimal": "optimal",
+    "feasible": "inaccurate",
+    "maxTimeLimit": "time_limit",
+    "iterationLimit": "iteration_limit",
+    "maxIterations": "iteration_limit",
+    "maxEvaluations": "iteration_limit",
+    "provenInfeasible": "infeasible",
+    "Solve_Succeeded": "optimal",  # Ipopt
+    "Solved_To_Acceptable_Level": "inaccurate",
+    "Maximum_WallTime_Exceeded": "time_limit",
+    "Maximum_CpuTime_Exceeded": "time_limit",
+    "Maximum_Iterations_Exceeded": "iteration_limit",
+    "Infeasible_Problem_Detected": "infeasible",
+    "Diverging_Iterates": "unbounded",
+    "kOptimal": "optimal",  # HiGHS
+    "kTimeLimit": "time_limit",
+    "kIterationLimit": "iteration_limit",
+    "kInfeasible": "infeasible",
+    "kUnbounded": "unbounded",
+    "kUnboundedOrInfeasible": "infeasible",
+    "kUnknown": "inaccurate",  # without crossover where a tolerance is missed by little
+    "OPTIMAL": "optimal",  # PDLP of OR-Tools
+    "TIME_LIMIT": "time_limit",
+    "ITERATION_LIMIT": "iteration_limit",
+    "PRIMAL_INFEASIBLE": "infeasible",
+    "DUAL_INFEASIBLE": "unbounded",
+    "solved": "optimal",  # QTQP
+    "almost_solved": "inaccurate",
+    "hit_max_iter": "iteration_limit",
+    "NormalCompletion": "optimal",  # GAMS
+    "IterationInterrupt": "iteration_limit",
+    "ResourceInterrupt": "time_limit",
+}
+"""How solvers call their ends, each in its own words; all else is "error"."""
+
+
 def _at_word(table: Mapping[str, Any], k: int) -> Mapping[str, Any]:
     values = {name: value[k] if isinstance(value, tuple) else value for name, value in table.items()}
     return {name: value for name, value in values.items() if value is not None}

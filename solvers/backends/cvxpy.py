@@ -17,7 +17,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
-from fairalloc.solvers.options import solver_options
+from fairalloc.solvers.options import TERMINATION, solver_options
 from fairalloc.solvers.running.threads import highs_scheduler
 from fairalloc.solvers.running.warm_start import interior
 
@@ -44,16 +44,6 @@ TIME_OPTION = {
 
 SMALL = 5_000
 """Arcs up to which another solver gives the bound by which an answer without dual values is judged."""
-
-TERMINATION = {
-    "optimal": "optimal",
-    "optimal_inaccurate": "inaccurate",
-    "user_limit": "time_limit",
-    "infeasible": "infeasible",
-    "infeasible_inaccurate": "infeasible",
-    "unbounded": "unbounded",
-    "unbounded_inaccurate": "unbounded",
-}
 
 
 def solved(problem: "cp.Problem", solver: str, **options: Any) -> str:

@@ -68,6 +68,7 @@ class Reduced:
         self.kept, columns = [v for v in each if v not in self.added], [k for t in self.added for k in each[t]]
         self.rows, self.columns = (np.setdiff1d(np.arange(n), gone) for n, gone in zip(self.shape, (rows, columns), strict=True))
         self._places, self._t, self._own = each, np.array(columns, dtype=int), np.array(rows, dtype=int)
+        self._each = [sp.eye_array(self.shape[1], format="csc")[:, part] for part in (self.columns, self._t)]
         self._where = self.inner.jacobianstructure(), self.inner.hessianstructure()
         jacobian, _, P = self._slopes(np.ones(len(self._where[0][0])), 1.0)
         patterns = jacobian[self.rows] @ P, self._hessian(np.ones(len(self._where[1][0])), P)
@@ -95,8 +96,7 @@ class Reduced:
         S = B
         for _ in self.added:
             S = B + L @ S
-        each = sp.eye_array(self.shape[1], format="csc")
-        return jacobian, L, each[:, self.columns] + each[:, self._t] @ S
+        return jacobian, L, self._each[0] + self._each[1] @ S
 
     def _hessian(self, values: Floats, P: Any) -> Any:
         lower = sp.csr_array((values, self._where[1]), shape=(self.shape[1],) * 2)
@@ -182,10 +182,9 @@ class NlpSession(CvxpySession):
         for name, variable in self.model.var_dict.items():
             if name in first and variable.size == first[name].size:
                 variable.save_value(first[name].reshape(variable.shape))
-        if self.solver == "IPOPT" and len(first) > 1:
-            options.update({**NEAR, **self.limits.solver_options})
-        if self.limits.log:
-            options.update({**LOUD[self.solver], **self.limits.solver_options})
+        near = NEAR if self.solver == "IPOPT" and len(first) > 1 else {}
+        loud = LOUD[self.solver] if self.limits.log else {}
+        options.update({**near, **loud, **self.limits.solver_options})
         for name, part in parts_of_cvxpy(self.model):
             if not getattr(part, "is_dnlp", bool)():  # what is no cone would be relaxed without a word
                 why = f"CVXPY's nonlinear solvers do not take its {name}, which is a cone or neither convex nor smooth"

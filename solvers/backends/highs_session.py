@@ -15,7 +15,7 @@ from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.method import Session
-from fairalloc.solvers.options import solver_options
+from fairalloc.solvers.options import TERMINATION, solver_options
 from fairalloc.solvers.running.threads import highs_scheduler
 
 if TYPE_CHECKING:
@@ -201,17 +201,6 @@ class HighsSession(Session):
             self.highs.changeCoeff(int(first + n), g, -1.0 if round.active[n] else 0.0)
         self._set({**LATER_ROUNDS, **self.limits.solver_options})
         self.round = round
-
-
-TERMINATION = {
-    "kOptimal": "optimal",
-    "kTimeLimit": "time_limit",
-    "kIterationLimit": "iteration_limit",
-    "kInfeasible": "infeasible",
-    "kUnbounded": "unbounded",
-    "kUnboundedOrInfeasible": "infeasible",
-    "kUnknown": "inaccurate",  # without crossover where a tolerance is missed by little
-}
 
 
 def _scaled_solve(solve: Callable[[Floats], tuple[Any, Floats]], right: Floats) -> Floats:

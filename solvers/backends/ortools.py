@@ -19,15 +19,7 @@ from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends import pdlp_process
 from fairalloc.solvers.method import Method, Session, Stopped
-from fairalloc.solvers.options import solver_options
-
-TERMINATION = {
-    "OPTIMAL": "optimal",
-    "TIME_LIMIT": "time_limit",
-    "ITERATION_LIMIT": "iteration_limit",
-    "PRIMAL_INFEASIBLE": "infeasible",
-    "DUAL_INFEASIBLE": "unbounded",
-}
+from fairalloc.solvers.options import TERMINATION, solver_options
 
 
 class PdlpSession(Session):

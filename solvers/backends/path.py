@@ -19,7 +19,6 @@ The indices are a for arcs, n for users, and q for the pairs (i, r) that somebod
 """
 
 import shutil
-from collections.abc import Mapping
 from io import StringIO
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -34,10 +33,10 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.backends.pyomo import TERMINATION, PyomoSession
+from fairalloc.solvers.backends.pyomo import PyomoSession
 from fairalloc.solvers.game.session import finite_alpha
 from fairalloc.solvers.method import Method, Session
-from fairalloc.solvers.options import solver_options
+from fairalloc.solvers.options import TERMINATION, solver_options
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -221,17 +220,10 @@ class GamspySession(Session):
         self.count(model.num_iterations)
         if self.limits.log:
             self.log.extend(said.getvalue().splitlines())
-        ended = GAMS_TERMINATION.get(model.solve_status.name, "error")
+        ended = TERMINATION.get(model.solve_status.name, "error")
         self.conclude(ended if ended != "optimal" or model.status.value in SOLVED else "inaccurate")
         return self.x, self.last_prices
 
-
-GAMS_TERMINATION: Mapping[str, str] = {
-    "NormalCompletion": "optimal",
-    "IterationInterrupt": "iteration_limit",
-    "ResourceInterrupt": "time_limit",
-}
-"""Of GAMS' solve statuses."""
 
 SOLVED = (1, 2)
 """GAMS' model statuses of a solution."""

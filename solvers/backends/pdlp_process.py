@@ -37,12 +37,16 @@ def _answer(request: Request) -> dict[str, Any]:
         return {"refused": str(error)}
     program = pdlp.QuadraticProgram()
     program.resize_and_initialize(len(request["most"]), len(request["lower"]))
-    program.objective_vector = -request["cost"]
-    program.constraint_matrix = request["matrix"]
-    program.constraint_lower_bounds = request["lower"]
-    program.constraint_upper_bounds = request["upper"]
-    program.variable_lower_bounds = np.zeros(len(request["most"]))
-    program.variable_upper_bounds = request["most"]
+    parts = {
+        "objective_vector": -request["cost"],
+        "constraint_matrix": request["matrix"],
+        "constraint_lower_bounds": request["lower"],
+        "constraint_upper_bounds": request["upper"],
+        "variable_lower_bounds": np.zeros(len(request["most"])),
+        "variable_upper_bounds": request["most"],
+    }
+    for name, value in parts.items():
+        setattr(program, name, value)
     start, busy = time.perf_counter(), time.process_time()
     result = pdlp.primal_dual_hybrid_gradient(program, params)
     return {

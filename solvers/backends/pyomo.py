@@ -16,7 +16,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.backends.cvxpy import ModelMethod, ModelSession
 from fairalloc.solvers.backends.highs_session import check_highs_options
-from fairalloc.solvers.options import NEAR, Accuracy, solver_options
+from fairalloc.solvers.options import NEAR, TERMINATION, Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured
 from fairalloc.solvers.running.threads import highs_scheduler
 
@@ -144,30 +144,6 @@ def _silent() -> Any:
     solver = Silent()
     solver.config.load_solutions = solver.config.raise_exception_on_nonoptimal_result = False
     return solver
-
-
-TERMINATION = {
-    "convergenceCriteriaSatisfied": "optimal",
-    "optimal": "optimal",
-    "locallyOptimal": "optimal",
-    "globallyOptimal": "optimal",
-    "feasible": "inaccurate",
-    "maxTimeLimit": "time_limit",
-    "iterationLimit": "iteration_limit",
-    "maxIterations": "iteration_limit",
-    "maxEvaluations": "iteration_limit",
-    "provenInfeasible": "infeasible",
-    "infeasible": "infeasible",
-    "unbounded": "unbounded",
-    "Solve_Succeeded": "optimal",
-    "Solved_To_Acceptable_Level": "inaccurate",
-    "Maximum_WallTime_Exceeded": "time_limit",
-    "Maximum_CpuTime_Exceeded": "time_limit",
-    "Maximum_Iterations_Exceeded": "iteration_limit",
-    "Infeasible_Problem_Detected": "infeasible",
-    "Diverging_Iterates": "unbounded",
-}
-"""Of both of Pyomo's interfaces to solvers, and of Ipopt."""
 
 
 class PyomoIpopt(PyomoSession):

@@ -15,15 +15,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Method, Session
-from fairalloc.solvers.options import solver_options
-
-TERMINATION = {
-    "solved": "optimal",
-    "almost_solved": "inaccurate",
-    "hit_max_iter": "iteration_limit",
-    "infeasible": "infeasible",
-    "unbounded": "unbounded",
-}
+from fairalloc.solvers.options import TERMINATION, solver_options
 
 
 class QtqpSession(Session):

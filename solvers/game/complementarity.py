@@ -264,8 +264,6 @@ def lemke_from_guess(
     if not np.all(np.isfinite(P)) or np.abs(P).max() > 1e10:
         return lemke(M, q, max_pivots, 1e-11, tick)
     found = lemke(P, np.where(np.abs(p) < 1e-13, 0.0, p), max_pivots, 1e-11, tick)
-    if found is None:
-        return None
-    z = found.copy()
-    z[B] = (P @ found + p)[B]
-    return z
+    if found is not None:
+        found[B] = (P @ found + p)[B]
+    return found

@@ -256,8 +256,6 @@ def finish_by_sweeps(session: NewtonSession) -> None:
 
 
 class ContinuationSession(NewtonSession):
-    options: ContinuationOptions
-
     @property
     def several(self) -> bool:
         """Whether variants are told apart by prices: alpha is infinite on a server where a user has several."""

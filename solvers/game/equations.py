@@ -202,8 +202,7 @@ class NewtonSession(GameSession):
 
     @property
     def target(self) -> float:
-        given = self.limits.own(NewtonOptions).target or float(at_accuracy(TARGET, self.limits.accuracy))
-        return min(given, self.limits.promised)
+        return min(self.options.target or float(at_accuracy(TARGET, self.limits.accuracy)), self.limits.promised)
 
     @property
     def reached(self) -> bool:
@@ -239,7 +238,9 @@ class NewtonSession(GameSession):
 
 def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
     """The start: 0.7 of an equal partition, or of the limit where that is less, and every level at its unit."""
-    y = 0.7 / levels.N / np.maximum(levels.loads.ways * levels.w.max(axis=1), 1.0)
+    place = levels.loads.place
+    ways = 1 if place is None else np.bincount(place)[place]  # how many arcs the user of each has at its server
+    y = 0.7 / levels.N / np.maximum(ways * levels.w.max(axis=1), 1.0)
     y *= levels.of_user(np.minimum(1.0, 0.7 * levels.limits / levels.tasks(y)))
     levels.scale(y)
     return y, np.ones((levels.K, levels.R))

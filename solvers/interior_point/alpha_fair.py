@@ -123,10 +123,7 @@ class AlphaFairArrow(ArrowProgram):
         return PrimalDual(np.concatenate([x, 1.0 - self.loads.rows(x), t, r]), np.concatenate([d, p, y, z]), 0.0)
 
     def ended(self, before: PrimalDual, now: PrimalDual, error: float, limits: Limits) -> bool:
-        """Whether the judge can bound what users are off by, and gain, too.
-
-        The gap is small for the user that pays least, limits are met, and tasks hardly changed.
-        """
+        """Whether errors and gains of users can be bounded: the gap is small for all, limits are met, tasks hardly changed."""
         if not super().ended(before, now, error, limits):
             return False
         (_, _, t, r), (_, _, y, z), old = self.split(now.primal), self.split(now.dual), before.primal[self.parts[2]]

@@ -86,14 +86,12 @@ class MaxMinSession(ArrowSession):
 
     def _result(self, round: Round, first: bool) -> Result:  # noqa: A002
         """Tasks and prices of the round, the largest error of a component, the iterations of all."""
-        parts, iterations, error = self.parts(round), 0, 0.0  # 1, 2
+        parts = self.parts(round)  # 1, 2
         self.known = {part.key: part for part in parts}  # those that fell apart do not come again
-        for part in parts:
-            iterations += self._solved(part, round, first)  # 3
-            error = max(error, part.result.error)
+        iterations = sum([self._solved(part, round, first) for part in parts])  # 3
         level = min(part.level for part in parts)  # 4
         prices = sum(self._prices(part, part.result.prices) for part in parts if part.level <= level * (1.0 + TIED))
-        return Result(self.tasks, np.asarray(prices), error, iterations)
+        return Result(self.tasks, np.asarray(prices), max(part.result.error for part in parts), iterations)
 
     def _solved(self, part: Component, round: Round, first: bool) -> int:  # noqa: A002
         """Solve a component where its part of the round is new; the iterations that took."""
@@ -108,10 +106,9 @@ class MaxMinSession(ArrowSession):
             if first:
                 self.offer(self._with(part, x), self._prices(part, prices))
 
-        limits = self.limits
-        warm = zip((limits.start, limits.start_prices), (part.arcs, part.servers), strict=True)
+        warm = zip((self.limits.start, self.limits.start_prices), (part.arcs, part.servers), strict=True)
         start, prices = (None if values is None else values[where] for values, where in warm)
-        part.result, part.round = part.arrow.solve(own, replace(limits, start=start, start_prices=prices), offered), own
+        part.result, part.round = part.arrow.solve(own, replace(self.limits, start=start, start_prices=prices), offered), own
         self.tasks = self._with(part, part.result.x)
         part.level = part.arrow.unit * part.arrow.g
         return part.result.iterations

@@ -236,11 +236,6 @@ class ArcLoads(ListedLoads):
         return result
 
     @property
-    def ways(self) -> NDArray[np.intp]:
-        """(A,) how many arcs its user has at its server."""
-        return np.ones(len(self), np.intp) if self.place is None else np.bincount(self.place)[self.place]
-
-    @property
     def charging(self) -> "ArcLoads | None":
         """The same arcs with the charges as loads, for couplings; None where the loads are charged, so that C is B."""
         if self.charges is None:

@@ -410,17 +410,14 @@ def _run(mechanism: Mechanism, method: Method, instance: Instance, limits: Limit
         if ours and isinstance(error, FairallocError):
             raise
         late = ours and limits.late
-        answer = _no_answer(instance, *(("time_limit", "") if late else ("error", failure(method.id, error))))
+        ended, said = ("time_limit", "") if late else ("error", failure(method.id, error))
+        answer = Answer(np.full(instance.A, np.nan), None, ended, Times(), message=said)
     wall, cpu = limits.clock() - start, processor_seconds() - cpu
     if ours:
         return answer, replace(answer.times, wall=wall, cpu=cpu)
     answer = _checked(answer, method, instance)
     times = Times(solve=wall, wall=wall, cpu=cpu)  # phases reported elsewhere are not believed
     return replace(answer, log=answer.log or tuple(lines)), times
-
-
-def _no_answer(instance: Instance, termination: str, message: str) -> Answer:
-    return Answer(np.full(instance.A, np.nan), None, termination, Times(), message=message)
 
 
 def _checked(answer: Any, method: Method, instance: Instance) -> Answer:
@@ -440,4 +437,4 @@ def _checked(answer: Any, method: Method, instance: Instance) -> Answer:
             return result
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         said = f"{method.id} returned an Answer that cannot be read: {error}"
-    return _no_answer(instance, "error", said)
+    return Answer(np.full(instance.A, np.nan), None, "error", Times(), message=said)

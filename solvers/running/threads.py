@@ -36,8 +36,10 @@ def limited_threads(threads: int | None, arcs: int) -> Iterator[None]:
     import scipy.linalg  # noqa: F401 (it loads a library of its own)
 
     libraries = _loaded()
-    of_numpy, others = (_paths(libraries, own) for own in (True, False))
-    wish = {library.filepath: threads for library in libraries} | dict.fromkeys(of_numpy, 1 if others else threads)
+    blas = [library.filepath for library in libraries if library.user_api == "blas"]
+    of_numpy = [file for file in blas if any(part.startswith("numpy") for part in PurePath(file).parts[-3:])]
+    wish = {library.filepath: threads for library in libraries}
+    wish |= dict.fromkeys(of_numpy, 1 if len(of_numpy) < len(blas) else threads)  # in numpy.libs or numpy/.dylibs
     with LOCKS.threads:
         _WISHES.running.append(wish)
         _WISHES.settle(libraries)
@@ -79,12 +81,6 @@ class _Wishes:
 
 
 _WISHES = _Wishes()
-
-
-def _paths(libraries: Sequence[Any], own: bool) -> list[str]:
-    """The files of the BLAS that came with NumPy's wheel, in numpy.libs or numpy/.dylibs, or of the others."""
-    files = [library.filepath for library in libraries if library.user_api == "blas"]
-    return [file for file in files if own == any(part.startswith("numpy") for part in PurePath(file).parts[-3:])]
 
 
 def threads_used() -> int:

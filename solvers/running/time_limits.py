@@ -106,8 +106,7 @@ def within(seconds: float, work: Callable[[Callable[[T], None]], T], late: T) ->
 def alarm(seconds: float, what: str = "") -> Iterator[list[bool]]:
     """Raise KeyboardInterrupt in the Python code inside after some seconds; the yielded list is [True] then.
 
-    Where `what` is said, FairallocError comes out. It needs the main thread and its alarm clock, which is left to whoever uses it
-    already.
+    With `what`, FairallocError comes out. It needs the main thread and its alarm clock, which is left to whoever uses it.
     """
     rung = [False]
     mine = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")

@@ -223,7 +223,6 @@ def test_a_preconditioner_that_leaves_out_nothing_is_the_inverse(layout):
     now = arrow.start(first, Limits())
     arrow.raised = np.zeros(scaled.N)
     newton = ArrowSystem(arrow, now, Way("sparse rows", refined=True, negligible=2.0 * NEGLIGIBLE))
-    assert newton.way.loose
     lack = np.random.default_rng(1).normal(size=len(newton.s))
     after = newton._after(newton.factor.solve(lack), np.zeros(scaled.N), 0.0)
     np.testing.assert_allclose(newton._rows(after), lack, atol=SHARES)
