@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from copy import copy
+from dataclasses import Field
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +73,13 @@ def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
             made.func = _told(name, made.func, rules[name])
         elif is_method and inspect.isfunction(made) and not written_here(made):
             setattr(cls, name, _told(name, made, rules[name]))
-        elif not is_method and name != "id":
+        elif not is_method and name != "id" and (inspect.isfunction(made) or not _is_computed(made)):
             require(rules[name].fits(made), f"{name} of {cls.__name__} is", made, f"it must be {rules[name].words}")
+
+
+def _is_computed(made: Any) -> bool:
+    """Whether access gives something else than this: a descriptor, as slots are, or what a dataclass replaces."""
+    return isinstance(made, Field) or hasattr(type(made), "__get__")
 
 
 def _told(name: str, function: Any, rule: Rule) -> Callable[..., Any]:

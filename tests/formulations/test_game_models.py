@@ -1,5 +1,7 @@
 """The editable formulations of the game: every one is solved, judged by the definition, edited and solved again."""
 
+from contextlib import nullcontext
+
 import cvxpy as cp
 import numpy as np
 import pyomo.environ as pyo
@@ -25,6 +27,7 @@ from fairalloc.solvers.backends.cvxpy import unpack
 from fairalloc.solvers.backends.cvxpy_nlp import compiled
 from fairalloc.solvers.backends.pyomo import ipopt
 from fairalloc.solvers.options import solver_options
+from fairalloc.solvers.running import dispatch
 
 FIG1 = example("khamse-fig1").instance  # K Fig. 1: placement by a resource that server 2 lacks
 INSTANCES = [
@@ -246,6 +249,26 @@ def test_an_edit_that_does_not_bind_leaves_the_equilibrium(layer):
     assert found.termination == "stationary"
     assert found.residuals["stationarity"] <= RESIDUAL
     np.testing.assert_allclose(found.tasks, right.tasks, rtol=EQUILIBRIUM)
+
+
+@pytest.mark.parametrize("termination", ["interrupted", "optimal"])
+def test_who_ends_the_search_for_a_start_ends_the_solve_and_a_start_that_is_given_needs_none(termination, monkeypatch):
+    right = solve(FIG1, "alpha-pf-vds", alpha=3)
+    mine = mechanism("alpha-pf-vds", alpha=3).edited("mine", pyomo=lambda m, _: m.x["u1", 0, "s1"].fix(1.0))
+    asked, attempt = [], dispatch.best_attempt
+    found = right.noted(termination=termination)
+
+    def attempts(request, *given):
+        asked.append(request.method and request.method.id)
+        return found if asked[-1] == "continuation" else attempt(request, *given)
+
+    monkeypatch.setattr(dispatch, "best_attempt", attempts)
+    with pytest.raises(KeyboardInterrupt) if termination == "interrupted" else nullcontext():
+        solve(FIG1, mine)
+    assert asked == ["continuation", None][: 1 + (termination == "optimal")]
+    solve(FIG1, mine, warm_start=right)
+    assert asked[-1] is None
+    assert asked.count("continuation") == 1
 
 
 def test_a_start_leaves_what_an_edit_has_fixed():

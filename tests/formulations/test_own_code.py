@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -61,6 +62,18 @@ def ends(self, *given):
 def test_what_an_own_mechanism_says_wrongly_is_one_sentence(name, made, sentence):
     with pytest.raises(fa.FairallocError, match=f"^{sentence}"):
         fa.solve(KHAMSE, type("Own", (MostTasks,), {name: made}))
+
+
+@pytest.mark.parametrize(
+    "decorated",
+    [
+        dataclass(type("Own", (MostTasks,), {"title": field(default="mine"), "__annotations__": {"title": str}})),
+        dataclass(slots=True)(type("Own", (MostTasks,), {"convex": True, "__annotations__": {"convex": bool}})),
+        type("Own", (MostTasks,), {"__slots__": ("title",)}),
+    ],
+)
+def test_attributes_of_dataclasses_and_slots_are_no_mistakes(decorated):
+    assert fa.solve(KHAMSE, decorated()).termination == "optimal"
 
 
 @pytest.mark.parametrize("part", ["share", "exact_share", "domain"])
