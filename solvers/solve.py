@@ -164,12 +164,11 @@ def _solved(request: Request, options: Mapping[str, Any], keep: Keep | None) -> 
 
 def _start(request: Request, mechanism: Mechanism) -> Allocation | None:
     """An answer of the game whose merit is edited, from which the nonlinear solvers start: theirs alone have a worse merit."""
-    if request.warm_start is not None or mechanism.integer:
-        return None
-    if not (isinstance(mechanism, Edited) and isinstance(mechanism.base, Equilibrium)):
+    base = mechanism.base if isinstance(mechanism, Edited) and not mechanism.integer else None
+    if request.warm_start is not None or not isinstance(base, Equilibrium):
         return None
     limits, method = request.limits.share(dispatch.SHARE), method_of("continuation")
-    asked = replace(request, mechanism=mechanism.base, method=method, limits=limits, reference=False)
+    asked = replace(request, mechanism=base, method=method, limits=limits, reference=False)
     with suppress(NotApplicable):
         answer = _solved(asked, {}, None)
         if answer.termination == "interrupted":  # there is no point of the edit

@@ -71,8 +71,8 @@ class Reduced:
         self._each = [sp.eye_array(self.shape[1], format="csc")[:, part] for part in (self.columns, self._t)]
         self._where = self.inner.jacobianstructure(), self.inner.hessianstructure()
         jacobian, _, P = self._slopes(np.ones(len(self._where[0][0])), 1.0)
-        patterns = jacobian[self.rows] @ P, self._hessian(np.ones(len(self._where[1][0])), P)
-        self._keys = [np.sort(_keys(pattern)) for pattern in patterns]
+        hessian = self._hessian(np.ones(len(self._where[1][0])), P)
+        self._keys = np.sort(_keys(jacobian[self.rows] @ P)), np.sort(_keys(hessian))
 
     @np.errstate(all="ignore")  # a step may leave what has logarithms
     def _moved(self, x: Floats) -> Floats:
@@ -165,10 +165,8 @@ def _filled(matrix: Any, keys: Any) -> Floats:
 LOUD: Mapping[str, Mapping[str, Any]] = {"IPOPT": {"print_level": 5}, "UNO": {"logger": "INFO"}}
 """What makes the solvers print the log that `log=True` keeps."""
 
-
 DUALS: Mapping[str, str] = {"IPOPT": "mult_g", "UNO": "constraint_dual"}
 """Where the solvers have the multipliers g of f + g (left - right)."""
-
 
 MATRICES = ("symmetric", "PSD", "NSD", "hermitian", "complex", "imag")
 """Attributes of variables for which the route ends in errors of CVXPY's."""

@@ -62,10 +62,7 @@ LATE = "there was no time left to judge it"
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of one method, or of all alike; `inside` = the whole call runs in a child that ends with it.
-
-    `start` = where methods start that can, where there is no `warm_start`.
-    """
+    """What is asked of one method, or of all alike; `inside` = in a child that ends with the call, `start` for methods."""
 
     mechanism: Mechanism
     instance: Instance
@@ -90,9 +87,9 @@ def _isolates_call(request: Request) -> bool:
     """Whether the whole call runs in a child: what comes before the methods may take long too."""
     if not (request.isolate and time_limits.AVAILABLE and request.limits.limited) or time_limits.watched():
         return False
-    alone = isinstance(request.mechanism, HierarchicalDrf)  # it is also judged by its events
-    ours = is_ours(request.mechanism) and (request.method is None or is_ours(request.method))
-    return alone or is_large(request.instance) or not ours
+    if isinstance(request.mechanism, HierarchicalDrf) or is_large(request.instance):  # the former is also judged by its events
+        return True
+    return not (is_ours(request.mechanism) and (request.method is None or is_ours(request.method)))
 
 
 def _isolates_method(request: Request, method: Method, last: bool) -> bool:
