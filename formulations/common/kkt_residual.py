@@ -68,6 +68,7 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
 
     variables = problem.variables()
     smooth = all(a.__name__ in SMOOTH or (isinstance(a, type) and issubclass(a, AffAtom)) for a in problem.atoms())
+    smooth = smooth and not any(map(_divides, (problem.objective, *problem.constraints)))
     # other attributes than being nonnegative have duals that CVXPY does not give
     other = (value for v in variables for name, value in v.attributes.items() if name not in ("nonneg", "pos"))
     if has_integers(problem) or not smooth or any(value is not None and value is not False for value in other):
@@ -162,9 +163,16 @@ def _jacobian(expr: Any, variables: list[Any]) -> sp.csr_array:
     """(size of the expression, n) derivatives, by columns first; 0 where CVXPY has none."""
     found: dict[Any, Any] = {}
     with suppress(NotImplementedError):
+        if _divides(expr):
+            raise NotImplementedError
         found = {v: [[part]] if np.isscalar(part) else part for v, part in expr.grad.items() if part is not None}
     each = [sp.csc_array(found[v]).T if v in found else sp.csr_array((expr.size, v.size)) for v in variables]
     return sp.hstack(each, format="csr")
+
+
+def _divides(part: Any) -> bool:
+    """Whether something is divided by what is not constant: CVXPY takes that for affine, so its derivatives are nonsense."""
+    return (type(part).__name__ == "DivExpression" and not part.args[1].is_constant()) or any(map(_divides, part.args))
 
 
 def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: Mapping[Any, float] | None) -> float | None:

@@ -769,3 +769,13 @@ def test_values_of_ones_own_need_not_be_the_objective(write, name, monkeypatch):
     assert fa.check(fa.Allocation(instance, [1, 1]), kind()).margin == pytest.approx(0.5)
     monkeypatch.setattr(gap_of_given, "_answer", lambda *_: fa.Allocation(instance, [3, 3]))
     assert fa.check(fa.Allocation(instance, allocation.x), kind()).holds is None, "its model does not allow this answer"
+
+
+@pytest.mark.parametrize(("part", "residual"), [(True, None), (False, 0.0)])
+def test_quotients_are_judged_where_the_divisor_is_constant(part, residual):
+    """CVXPY takes each quotient for affine: the slope of x / (1 + x) was that of x in one entry, and 0 in the others."""
+    x = cp.Variable(2, nonneg=True)
+    problem = cp.Problem(cp.Minimize(cp.sum(x / (2 + x if part else 2.0))), [x <= 1])
+    x.value = np.zeros(2)
+    problem.constraints[0].save_dual_value(np.zeros(2))
+    assert optimality_of_cvxpy(problem) == residual
