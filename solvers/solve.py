@@ -116,7 +116,8 @@ def solve(
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
     found, chosen, start = find_mechanism(mechanism), None if method is None else method_of(method), now()
-    with time_limits.alarm(seconds, f"configure of {found.id!r}"):
+    theirs = seconds < np.inf and not found.is_ours  # in ours an alarm would leave no answer
+    with time_limits.alarm(seconds if theirs else np.inf, f"configure of {found.id!r}"):
         item = found.configure(**parameters).kept(instance)
         item.check_groups(instance)
     seconds -= now() - start

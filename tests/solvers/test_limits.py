@@ -457,6 +457,11 @@ def test_a_mechanism_that_hangs_where_it_is_configured_is_ended(tmp_path, capsys
     assert "configure of 'hangs' did not end" in capsys.readouterr().err
 
 
+def test_a_mechanism_of_ours_that_is_configured_beyond_the_limit_has_an_answer(monkeypatch):
+    monkeypatch.setattr(Mechanism, "check_groups", lambda *_: time.sleep(0.05))
+    assert solve(WANG, "drfh", time_limit=0.01).termination == "time_limit"
+
+
 def test_packages_are_imported_before_the_clock_starts(monkeypatch):
     events, place = [], sys.modules["fairalloc.solvers.solve"]
     monkeypatch.setattr(place, "now", lambda: events.append("clock") or time.perf_counter())
