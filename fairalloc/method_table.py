@@ -27,6 +27,7 @@ def method_table() -> Grid:
 
 
 GIVEN: tuple[dict[str, Any], ...] = ({}, {"objective": "utilisation"}, {"integral": True})
+"""The parameters with which a method may compute a mechanism, the fewest first."""
 
 
 def computed(method: Method) -> str:

@@ -31,8 +31,8 @@ def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
     residual = proved(subject.item, subject.allocation).residual  # 1
     if not residual <= REFUSED:
         raise refused(subject, f"a residual of {residual:.2g} is proved")
-    source = "events" if isinstance(subject.item, HierarchicalDrf) else "prices"
-    how = {"events": "the events of the algorithm in rationals"}.get(source, source)
+    by_events = "events", "the events of the algorithm in rationals"
+    source, how = by_events if isinstance(subject.item, HierarchicalDrf) else ("prices", "prices")
     return proved_by(how, residual), [*_of_groups(subject, source), *_of_users(subject, source, max(FULL, residual))]  # 2, 3
 
 

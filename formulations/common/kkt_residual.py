@@ -163,9 +163,8 @@ def _jacobian(expr: Any, variables: list[Any]) -> sp.csr_array:
     """(size of the expression, n) derivatives, by columns first; 0 where CVXPY has none."""
     found: dict[Any, Any] = {}
     with suppress(NotImplementedError):
-        if _divides(expr):
-            raise NotImplementedError
-        found = {v: [[part]] if np.isscalar(part) else part for v, part in expr.grad.items() if part is not None}
+        known = {} if _divides(expr) else expr.grad
+        found = {v: [[part]] if np.isscalar(part) else part for v, part in known.items() if part is not None}
     each = [sp.csc_array(found[v]).T if v in found else sp.csr_array((expr.size, v.size)) for v in variables]
     return sp.hstack(each, format="csr")
 

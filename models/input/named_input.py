@@ -204,9 +204,9 @@ def _rates(value: Any, users: _Names, servers: _Names) -> Any:
     if _is_table(value):
         return _cells(value, "rates", users, servers)
     value, ones = _partial(value, "rates", users, None), [1] * len(servers.names or ())
-    listed = isinstance(value, Sequence) and not isinstance(value, str)
-    named = {k: ones if row is None else row for k, row in enumerate(value)} if listed else {}
-    return [_partial(row, f"rates of {users.label(k)}", servers, 0) for k, row in named.items()] if listed else value
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return value
+    return [_partial(ones if row is None else row, f"rates of {users.label(k)}", servers, 0) for k, row in enumerate(value)]
 
 
 def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence[int]:
