@@ -41,7 +41,7 @@ class NashBargaining(AlphaFair):
     is_market = False
 
     def __init__(self) -> None:
-        title = "Nash bargaining: max sum of weighted log tasks; market equilibrium from equal incomes"
+        title = "Nash bargaining: max sum of weighted log tasks; market equilibrium with weights as incomes"
         super().__init__(1.0, "tasks", id="nb", title=title, source="Z (3), Prop 5")
 
     configure, parameters = Mechanism.configure, Mechanism.parameters  # of which it has none
