@@ -32,7 +32,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.active_set import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, fits
-from fairalloc.solvers.game.equations import FULL, PATTERNS, NewtonOptions, NewtonSession, equal
+from fairalloc.solvers.game.equations import FULL, PATTERNS, TARGET, NewtonOptions, NewtonSession, equal
 from fairalloc.solvers.game.level_path import LevelPath
 from fairalloc.solvers.game.price_layers import corrected, patterns
 from fairalloc.solvers.game.session import GameMethod
@@ -276,7 +276,7 @@ class ContinuationSession(NewtonSession):
                 return
         if self._bargained():
             return
-        begin = LevelPath(self).follow(FINISH_TAU / 2.0) if LevelPath.fits(self) else None
+        begin = LevelPath(self).follow() if LevelPath.fits(self) else None
         if self.reached:
             return
         for tau, first in self.options.starts[:1] if self.several else self.options.starts:
@@ -298,7 +298,8 @@ class ContinuationSession(NewtonSession):
         levels, game = self.levels, self.game
         if not game.logarithmic.all() or not plan_for(self.instance, InteriorPointOptions.max_rows):
             return False
-        program = AlphaFairSession(nash_bargaining, self.instance, replace(self.limits, options=InteriorPointOptions()))
+        limits = replace(self.limits, accuracy=min(self.target, TARGET["mid"]), options=InteriorPointOptions())
+        program = AlphaFairSession(nash_bargaining, self.instance, limits)
         with suppress(Stopped):
             program.solve(None)
         self.done += program.iterations or 0

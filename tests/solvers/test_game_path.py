@@ -293,9 +293,9 @@ def test_most_of_a_step_along_levels_is_foreseen(monkeypatch):
         return found
 
     monkeypatch.setattr(path, "_corrected", watched)
-    path.follow(1e-9)
+    path.follow()
     assert len(seen) == 5
-    for (_, before), (foreseen, there) in pairwise(seen):
+    for (_, before), (foreseen, there) in pairwise(seen[1:]):  # the first step is long
         assert np.linalg.norm(there - foreseen) <= 0.2 * np.linalg.norm(there - before)
 
 

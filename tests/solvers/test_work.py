@@ -27,7 +27,7 @@ KNOWN = {
     ("interior-point", "mmf", 40, 10, 3): ((5, 5, 7, 9, 7, 5, 31, 6), -39.855),
     ("interior-point", "lmmf", 12, 4, 3): ((4, 4, 13, 5, 8, 6, 14, 4), -30.414),
     ("continuation", "alpha-pf-vds", 12, 6, 3): ((29, 23, 28, 28, 31, 29, 27, 29), -46.265),
-    ("continuation", "ps-dsf", 12, 6, 3): ((32, 27, 31, 34, 31, 21, 13, None), -40.162),
+    ("continuation", "ps-dsf", 12, 6, 3): ((38, 24, 31, 31, 33, 24, 18, None), -41.101),
     ("semismooth-newton", "alpha-pf-vds", 8, 4, 3): ((20, None, 27, 17, 21, 15, 11, None), -21.588),
     ("josephy-newton", "alpha-pf-vds", 8, 4, 3): ((10, 8, 12, 10, None, 10, 9, None), -26.059),
     ("best-response", "alpha-pf-vds", 8, 4, 3): ((45, 11, 131, 17, 399, 36, 2, 191), -26.583),
