@@ -19,9 +19,6 @@ from fairalloc.solvers.interior_point.iterates import NOTHING, PrimalDual, Resid
 from fairalloc.solvers.interior_point.program import ArrowProgram
 from fairalloc.solvers.interior_point.system import NEVER, ArrowSystem
 
-IN_DOUBT = 10.0
-"""An arc closed by mistake may leave a row that cannot be filled; one that is open by mistake costs a little of the gap."""
-
 IDLE = 1e3
 """A fixed user pays nothing where its y times its share is less than this times the mean product."""
 
@@ -50,7 +47,7 @@ def _guess(arrow: ArrowProgram, now: PrimalDual) -> NDArray[np.bool_]:
     above = active & (t * y.max(initial=0.0) > y * now.g)
     idle = above | (~active & (np.abs(y) * u < IDLE * arrow.mu(now)))
     pays = np.where(idle, y.max(initial=0.0), np.abs(y))
-    in_use, slack = open_ & (IN_DOUBT * x * of(pays) > d * of(u)), at_most & (s * p.max(initial=0.0) > p)
+    in_use, slack = open_ & (x * of(pays) > d * of(u)), at_most & (s * p.max(initial=0.0) > p)
     return np.concatenate([in_use, slack, above, capped])
 
 

@@ -71,7 +71,7 @@ NEAR, NEARER = 1e-7, 0.3
 SETTLED, PROGRESS = 1e-11, 0.5
 """The error from which on a step without PROGRESS does not count as one to a smaller error."""
 
-PATIENCE = (SETTLED, 2), (ENOUGH, 5), (np.inf, 45)
+PATIENCE = (SETTLED, 2), (NEAR, 5), (CLOSE, 15), (np.inf, 45)
 """How many iterations without a smaller error are waited for, by the error up to which so many are."""
 
 
