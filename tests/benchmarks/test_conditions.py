@@ -102,7 +102,8 @@ def wait_for(condition):
 
 @pytest.mark.deep
 def test_all_processes_end_with_a_caller_that_is_killed_while_an_instance_is_built(tmp_path):
-    start = f"import sys; sys.path.insert(0, {str(HERE.parent)!r}); import {HERE.stem} as t; t.start({str(tmp_path)!r})"
+    folders = [str(HERE.parent), str(HERE.parents[1])]
+    start = f"import sys; sys.path[:0] = {folders}; import {HERE.stem} as t; t.start({str(tmp_path)!r})"
     process = subprocess.Popen([sys.executable, "-c", start], cwd=tmp_path)
     wait_for(lambda: sleeping(tmp_path))
     process.send_signal(signal.SIGKILL)

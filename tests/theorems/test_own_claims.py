@@ -222,8 +222,8 @@ def test_a_margin_of_rounding_is_no_violation_in_floating_point():
 def test_an_object_without_a_name_has_one_in_the_code(capsys):
     mine = MostTasks()
     result = searched("nobody is left out", mine, lambda allocation: 1 - allocation.tasks.min(), "everywhere")
-    assert "# most_tasks is the object" in result.code
-    assert run(result.code, capsys, most_tasks=mine, mine_lambda=result.claim.property) == result.verdict.sentence
+    assert "\nmost_tasks = MostTasks()\n" in result.code
+    assert run(result.code, capsys, mine_lambda=result.claim.property) == result.verdict.sentence
 
 
 # ---- properties of one's own ----------------------------------------------------------------------------------------
