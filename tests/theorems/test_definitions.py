@@ -47,12 +47,17 @@ def generated(seed):
 
 @cache
 def points(seed):
-    """An instance, the exact answers of three mechanisms, and these and two that nothing asks for as points."""
+    """An instance, the exact answers of three mechanisms, and these and three that nothing asks for as points.
+
+    At the last one every user has tasks on one server alone, where nobody can have more.
+    """
     instance = generated(seed)
     named = {name: certified_answer(instance, name).x for name in ("drfh", "tsf", "ps-dsf")}
     chance = random.Random(-seed)
+    own = [[i == n % instance.K for i in range(instance.K)] for n in range(instance.N)]
+    kept = iter(certified_answer(instance.replace(eligible=own), "ps-dsf").x)
     more = ([v * F(9, 10) for v in named["drfh"]], [v * chance.choice([F(1), F(1, 2)]) for v in named["tsf"]])
-    return instance, named, [*named.values(), *more]
+    return instance, named, [*named.values(), *more, [next(kept) if there else F(0) for row in own for there in row]]
 
 
 def of_definitions(instance, x):
@@ -66,13 +71,15 @@ def witnesses(need, room, x, worth, cheap, free):
     """Prices that are best for the answer, and others of which one condition is left out.
 
     Only full resources have a price, a task costs its worth or more, is cheapest where it runs for `cheap`, and costs nothing for
-    `free`; the capacities cost as little as possible.
+    `free`; the capacities cost as little as possible. The last prices are of the tasks of one user.
     """
     full = [key for key, c in room.items() if sum(x[a] * d.get(key[1], 0) for a, d in need.items() if a[-1] == key[0]) == c]
-    for keys, some, none in ((full, cheap, free), (list(room), cheap, free), (full, [], free), (full, cheap, [])):
+    usual, first = (full, cheap, free, worth), {a: w for a, w in worth.items() if a[0] == min(worth)[0]}
+    others = (list(room), cheap, free, worth), (full, [], free, worth), (full, cheap, [], worth), (full, cheap, free, first)
+    for keys, some, none, paid in (usual, *others):
         cost = {a: [d.get(r, F(0)) if i == a[-1] else F(0) for i, r in keys] for a, d in need.items()}
         pairs = [(a, b) for a in some for b in need if b[0] == a[0] and x[a]]
-        rows = [([-v for v in cost[a]], -w) for a, w in worth.items()]
+        rows = [([-v for v in cost[a]], -w) for a, w in paid.items()]
         rows += [([p - q for p, q in zip(cost[a], cost[b], strict=True)], F(0)) for a, b in pairs]
         rows += [(cost[a], F(0)) for a in none if x[a]]
         if keys:
@@ -116,15 +123,15 @@ def lexicographic_cases():
 
 
 def pareto_cases():
-    for seed in range(COUNT):
-        instance, _, found = points(seed)
-        for x in (found[2], found[seed % 5]):
-            _, need, room, at = of_definitions(instance, x)
-            same = dict.fromkeys(range(instance.N), 0)
-            prices = witnesses(need, room, at, dict.fromkeys(need, F(1)), list(need), [])
-            point = Allocation(instance, np.array([float(v) for v in x]), x_exact=tuple(x))
-            true = bool(check(point, "pareto", exact=True).holds)
-            yield [[("keeps", need, room, same, at, list(same), p) for p in prices]], true
+    """The last point keeps the first user alone from more."""
+    pairs = [(instance, x) for instance, _, found in map(points, range(COUNT)) for x in found[2:5]]
+    for instance, x in [*pairs, (Instance([[1, 0], [0, 1]], [[1, 1]]), [F(1), F(1, 2)])]:
+        _, need, room, at = of_definitions(instance, x)
+        same = dict.fromkeys(range(instance.N), 0)
+        prices = witnesses(need, room, at, dict.fromkeys(need, F(1)), list(need), [])
+        point = Allocation(instance, np.array([float(v) for v in x]), x_exact=tuple(x))
+        true = bool(check(point, "pareto", exact=True).holds)
+        yield [[("keeps", need, room, same, at, list(same), p) for p in prices]], true
 
 
 def bargaining_cases():
@@ -150,11 +157,18 @@ def complaint_cases():
     chance = random.Random(7)
     for seed in range(COUNT):
         exact = generated(seed).exact
-        instance = Instance(exact.demands, exact.capacities[:1], weights=exact.weights)
+        limits = [chance.choice([None, F(1, 2)]) for _ in exact.demands]
+        instance = Instance(exact.demands, exact.capacities[:1], weights=exact.weights, max_tasks=limits)
         d = requests(NoJustifiedComplaints().domain(instance))
         need, room = {(n, 0): dict(part) for n, part in enumerate(d.parts)}, {(0, j): F(1) for j in range(d.R)}
         answer = [u / q for u, q in zip(certified_answer(instance, "njc").x, d.unit, strict=True)]
-        for x in (answer, [v * F(9, 10) for v in answer], [chance.choice([v, v, F(1), F(6, 5), F(0)]) for v in answer]):
+        level = 1 / max(sum(part.get(j, F(0)) for part in d.parts) for j in range(d.R))
+        for x in (
+            answer,
+            [min(F(1), level)] * instance.N,
+            [v * F(9, 10) for v in answer],
+            [chance.choice([v, v, F(1), F(6, 5), F(0)]) for v in answer],
+        ):
             yield [[("no_complaint", need, room, d.entitlement, {(n, 0): v for n, v in enumerate(x)})]], d.fair(x)
 
 
