@@ -136,7 +136,8 @@ def misreporting(
     """Check that somebody in the coalition does not gain by this misreport; the margin is the smallest gain in the coalition.
 
     `instance` are the true data, on which allocations live (for "drf" the pool), and `honest` is the answer there, where it is
-    known. The tolerance is not used in rationals. InstanceError where nobody can be served as reported.
+    known. The tolerance is not used in rationals. With demands of their own on servers it matters where users are placed, so the
+    verdict is about the answer that was computed. InstanceError where nobody can be served as reported.
     """
     honest = answer(instance) if honest is None else honest
     false = misreport.reported(instance)
@@ -149,7 +150,8 @@ def misreporting(
     held = f"user {users[n]!r} does not gain by this misreport"
     broken = f"by misreporting, user {users[n]!r} runs {after} of its tasks instead of {before}"
     witness = {"misreport": misreport, "reported": false, "gains": {users[k]: gain for k, gain in each.items()}}
-    return by_margin(margin, 0 if exact else tolerance, held, broken, method, witness, "strategyproofness")
+    found = by_margin(margin, 0 if exact else tolerance, held, broken, method, witness, "strategyproofness")
+    return replace(found, answers=for_the_answer_of(reported.method)) if instance.demands_on else found
 
 
 def gains(instance: Instance, misreport: Misreport, honest: Allocation, reported: Allocation) -> tuple[dict[int, Any], bool]:

@@ -58,6 +58,16 @@ def test_the_printed_lie_against_nb():
     assert verdict.margin == pytest.approx((8 / 9 - 4 / 5) / (4 / 3), abs=1e-6)
 
 
+def test_with_demands_of_its_own_on_a_server_a_gain_is_that_of_one_placement():
+    """As reported all run one task each, anywhere: for u1 a server is worth two of its tasks, but the first one, worth one."""
+    instance = Instance([["1/2"], [1], [1]], [[1], [1], [1]], demands_on={(0, 0): [1]})
+    lie, told = Misreport((0,), (vector(1),), (None,)), exactly("tsf")
+    verdict = misreporting(instance, lie, told)
+    assert (verdict.holds, verdict.answers) == (False, "for the answer of exact")
+    first = Allocation(lie.reported(instance), np.eye(3).ravel())
+    assert misreporting(instance, lie, lambda _: first, honest=told(instance)).holds is True
+
+
 def test_the_truth_gains_nothing():
     verdict = misreporting(SINGLE, Misreport((1,), (None,), (None,)), exactly("lmmf"))
     assert (verdict.holds, verdict.margin) == (True, 0.0)
