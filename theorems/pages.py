@@ -84,7 +84,10 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts += [f"## Letters\n\n{how.text(letters)}.\n"] * bool(letters)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
-    parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
+    witnesses = [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
+    if item.quantifier == "one" and item.printed and not (item.experiment or witnesses or found.status == Status.NOT_DECIDED):
+        witnesses = [_in_code("The case", item.printed.document())]
+    parts += witnesses
     parts += [f"## Standalone script\n\n{STANDALONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
     parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
@@ -174,10 +177,12 @@ def _witness(witness: Mapping[str, Any], how: Writing) -> str:
     title = f"Violated without the hypothesis “{without}”" if without else "Witness"
     sentence, method = witness["verdict"]["sentence"], witness["verdict"]["method"]
     answers = f"; {kept}" if (kept := witness["verdict"].get("answers")) else ""
-    case = witness["case"]
+    return _in_code(title, witness["case"], how.text(f"{sentence} ({method}{answers}).") + "\n\n")
+
+
+def _in_code(title: str, case: Mapping[str, Any], said: str = "") -> str:
     read = NOTATION + REPORTED * ("misreport" in case) + POINTS * ("points" in case)
-    said = how.text(f"{sentence} ({method}{answers}).")
-    return f"## {title}\n\n{said}\n\n{read}\n\n```python\n{case_code(case)}\n```\n"
+    return f"## {title}\n\n{said}{read}\n\n```python\n{case_code(case)}\n```\n"
 
 
 def case_code(document: Mapping[str, Any]) -> str:
