@@ -147,8 +147,8 @@ def reported(own: Sequence[str], told: Sequence[str]) -> list[str]:
 # ---- text and letters -------------------------------------------------------------------------------------------------
 
 _NAMES = "|".join(sorted(GREEK, key=len, reverse=True))
-_PARTS = rf"(?P<letter>{_NAMES}|[A-Za-z])(?P<prime>'?)(?:_(?P<index>\w+)|(?P<power>\^-?\w+))?"
-_LETTER = re.compile(rf"(?<![\w\\'])(?<![A-Z]-){_PARTS}(?P<star>\*?)(?![\w']|\.\w)")
+_PARTS = rf"(?P<letter>{_NAMES}|(?:sum|max|min)(?=_)|[A-Za-z])(?P<prime>'?)(?:_(?P<index>\w+'?)|(?P<power>\^-?\w+))?"
+_LETTER = re.compile(rf"(?<![\w\\'])(?<![A-Z]-){_PARTS}(?P<star>\*?)(?!\w|'(?!s\b)|\.\w)")
 _SPECIAL = {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "^": r"\^{}", "<": "$<$", ">": "$>$", "$": r"\$", "{": r"\{"}
 _SPECIAL |= {"}": r"\}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "|": "$|$", "✓": "$+$"}
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "->": r"\to", "dPsi/dlambda": r"\partial \Psi / \partial \lambda"}
@@ -163,10 +163,10 @@ PAPERS = "KPWZD"
 
 
 def prose(text: str) -> str:
-    """Plain text as LaTeX, in which x_ni, phi_n and a letter alone are formulas.
+    """Plain text as LaTeX, in which x_ni, phi_n, sum_i and a letter alone are formulas.
 
-    >>> prose("x_ni <= 5% of all")
-    '$x_{ni}$ $\\\\le$ 5\\\\% of all'
+    >>> prose("sum_i x_ni <= 5% of all")
+    '$\\\\sum_{i}$ $x_{ni}$ $\\\\le$ 5\\\\% of all'
     """
     pieces = re.split(f"({_OPERATORS})", " ".join(text.split()))
     return "".join(f"${_SIGNS[piece]}$" if piece in _SIGNS else _lettered(piece) for piece in pieces)
@@ -184,7 +184,7 @@ def _lettered(flat: str) -> str:
 
 
 def _formula(match: "re.Match[str]") -> str:
-    letter = GREEK.get(match["letter"], match["letter"])
+    letter = GREEK.get(match["letter"]) or "\\" * (len(match["letter"]) > 1) + match["letter"]
     name, power = match["index"] or "", (match["power"] or "")[1:]
     name = GREEK.get(name, name if name.islower() or name.isdigit() else rf"\text{{{name}}}")
     power = re.sub(_NAMES, lambda found: GREEK[found[0]], power)

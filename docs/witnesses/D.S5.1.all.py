@@ -1,4 +1,4 @@
-"""D.S5.1.all is refuted. It says (D 5.1, second assumption, with e_i >= 0 as in Theorem 1):
+"""D.S5.1.all is refuted. It says (D 5.1, second assumption, with entitlements of 0 as in Theorem 1):
 
     The entitlements of the users who remain can be renormalised, so that they sum to 1.
 

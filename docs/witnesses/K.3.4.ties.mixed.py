@@ -1,4 +1,4 @@
-"""K.3.4.ties.mixed is confirmed. It says (beside K 3.4, which has B_i > 0):
+"""K.3.4.ties.mixed is confirmed. It says (beside K 3.4, where each B is positive):
 
     With alpha = 1 at one server and 3 at another, and B = 0, the tasks of an equilibrium need not be unique.
 

@@ -111,9 +111,9 @@ def full_resources(problem, tasks, i):
 def more_deviation(problem, tasks, prices, low, high):
     """One server, where the tasks of the equilibrium are unique. At alpha = 3 these are between low and high.
 
-    Three users fill both resources at low, high and all points between. Prices with p d_n = h_n = g'(z_n) / gamma_n exist iff the
-    sum of step_n h_n is 0, with step = high - low, which fills nothing. That sum falls from low to high, as h_n falls with x_n:
-    it changes its sign once. Prices are linear in h, so they are positive if they are for all h between those of the ends.
+    Three users fill both resources at low, high and all points between. Prices with p d_n = h_n = g'(z_n) / gamma_n exist iff
+    high - low, which fills nothing, times h is 0. That product falls from low to high, as h_n falls with x_n: it changes its sign
+    once. Prices are linear in h, so they are positive if they are for all h between those of the ends.
     """
     demands, (capacity,), _, weights = problem
     assert game(problem, lambda z: 1 / z, tasks, prices)

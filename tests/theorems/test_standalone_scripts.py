@@ -198,6 +198,7 @@ def test_latex_is_an_example_whose_letters_are_defined(name):
     assert text.endswith("\\end{example}\n")
     assert well_formed(text)
     assert letters_in(text) == defined_in(text) != set()
+    assert r"\_" not in text, "a letter with an index is a formula"
     assert r"\toprule" in text
     assert not re.search(r"\d{15}", text), "long numbers are rounded, and can be broken into lines below"
 
@@ -224,6 +225,7 @@ def test_all_latex_is_well_formed_with_defined_letters():
         text = StandaloneScript.of(path.stem).latex()
         assert well_formed(text), path.stem
         assert letters_in(text) == defined_in(text), path.stem
+        assert r"\_" not in text, path.stem
 
 
 @pytest.mark.parametrize(

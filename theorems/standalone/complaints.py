@@ -336,7 +336,7 @@ def one_end_for_all_weights(requests: Any, entitlements: Any, x: Any, prices: An
 
     For y that fits, sum_i e_i y_i / x_i(t) = (1/c) sum_j w_j sum_i y_i r_ij / s_j <= (1/c) sum_j w_j / s_j, and as 1 = s_j +
     sum_i x_i(t) r_ij this is (1/c) (sum_j w_j + c). So with y = x* it is at most 1 + delta, delta = sum w / c. By the prices
-    sum_i e_i y_i / x*_i <= 1 for all y that fit, x(t) too. Adding both, with u = x_i(t) / x*_i: e_i (1/u + u - 2) <= delta.
+    sum_i e_i y_i / x_i* <= 1 for all y that fit, x(t) too. Adding both, with u = x_i(t) / x_i*: e_i (1/u + u - 2) <= delta.
     """
     assert fair(requests, entitlements, x)
     assert sum(entitlements) == 1

@@ -29,7 +29,7 @@ def make_better_than_all(case: Case) -> dict[str, Any]:
 
 
 def ps_dsf_without_pareto_optimality(problem: Any, most: Any, better: Any, steps: Any) -> Any:
-    """No PS-DSF allocation gives user n more than most_n; other feasible tasks give everybody that or more, and somebody more."""
+    """No PS-DSF allocation exceeds a bound of each user; other feasible tasks reach all of these bounds, and exceed one."""
     for n, value in enumerate(most):
         assert every_ps_dsf(problem, unit_of(n, len(most)), value, iter(steps[n]))
     return dominating(problem, most, better)
