@@ -84,10 +84,9 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts += [f"## Letters\n\n{how.text(letters)}.\n"] * bool(letters)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
-    witnesses = [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
-    if item.quantifier == "one" and item.printed and not (item.experiment or witnesses or found.status == Status.NOT_DECIDED):
-        witnesses = [_in_code("The case", item.printed.document())]
-    parts += witnesses
+    is_shown = item.quantifier == "one" and not item.experiment and found.status not in (Status.REFUTED, Status.NOT_DECIDED)
+    parts += [_in_code("The case", item.printed.document())] if is_shown and item.printed else []
+    parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
     parts += [f"## Standalone script\n\n{STANDALONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
     parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)

@@ -25,7 +25,7 @@ from fairalloc.theorems import definitions
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.definitions import EXACT, bottleneck, ps_dsf, undominated
 from fairalloc.theorems.pages import statement_page
-from fairalloc.theorems.registry import statement
+from fairalloc.theorems.registry import all_statements, statement
 from fairalloc.theorems.search.witnesses import packaged
 from fairalloc.theorems.standalone.certificates import by_place, given
 from fairalloc.theorems.standalone.definitions import arcs, tables, unit
@@ -238,6 +238,15 @@ def test_the_page_of_a_statement_shows_its_definitions():
     assert all(text in page for text in texts)
     assert texts[0] in (Path(__file__).parents[2] / "docs" / "witnesses" / "P.A1.defined.py").read_text(encoding="utf-8")
     assert "## Definition" not in statement_page(statement("W.Fig5.numbers"), packaged())
+
+
+def test_the_page_of_a_printed_case_shows_it():
+    """Unless nothing was decided; experiments have samples."""
+    for item in all_statements().values():
+        if item.quantifier == "one" and not item.experiment:
+            page = statement_page(item, packaged())
+            assert ("Instance(" in page) != ("Status: **not decided**" in page), item.id
+    assert statement("P.II-B.eligible").mechanism == "", "shares of the eligible servers are not those of drfh"
 
 
 # ---- mutants ------------------------------------------------------------------------------------------------------------------

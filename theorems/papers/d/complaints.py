@@ -151,13 +151,8 @@ def exact_entitlement(d: Requests, x: Rationals) -> tuple[Any, str]:
 def envy(d: Requests, x: Sequence[Any]) -> tuple[Any, str]:
     """Nobody could have more of its request with what another holds (D 4)."""
     only_where(len(x) >= 2, "envy needs two users")
-    gap, n, m = max((preferred(d, x, n, m) - x[n], n, m) for n, m in permutations(range(len(x)), 2))
+    gap, n, m = max((useful_part(d.parts[n], d.parts[m], x[m]) - x[n], n, m) for n, m in permutations(range(len(x)), 2))
     return gap, f"user {n + 1} could have {x[n] + gap} of its request with what user {m + 1} holds"
-
-
-def preferred(d: Requests, x: Sequence[Any], n: int, m: int) -> Any:
-    """The part of n's request that runs with what m holds."""
-    return useful_part(d.parts[n], d.parts[m], x[m])
 
 
 def useful_part(true: Mapping[int, Fraction], reported: Mapping[int, Fraction], granted: Any) -> Any:
@@ -287,7 +282,7 @@ def envy_by_imitation(_: Case, d: Requests) -> Found:
     """A user who envies another gains by reporting the other's request (D 4)."""
     found, allocations = [], all_fair(d)
     for n, m in permutations(range(len(d.parts)), 2):
-        gap, x = max(((preferred(d, x, n, m) - x[n], x) for x in allocations), key=lambda pair: pair[0])
+        gap, x = max(((useful_part(d.parts[n], d.parts[m], x[m]) - x[n], x) for x in allocations), key=lambda pair: pair[0])
         if gap > 0:
             copied = replace(d, parts=tuple(d.parts[m] if i == n else part for i, part in enumerate(d.parts)))
             after = min(all_fair(copied), key=lambda y, n=n: (y[n], y))  # type: ignore[misc]
