@@ -303,9 +303,13 @@ def mutants(name):
                 tree.body[number] = change.visit(part)
         if not change.said:
             return
-        made = ModuleType(name)
-        exec(compile(ast.fix_missing_locations(tree), name, "exec"), made.__dict__)
-        yield made, change.said
+        yield module_of(ast.fix_missing_locations(tree)), change.said
+
+
+def module_of(code):
+    made = ModuleType("mutant")
+    exec(compile(code, "mutant", "exec"), made.__dict__)
+    return made
 
 
 @pytest.mark.few(1)
@@ -315,3 +319,22 @@ def test_a_mutant_of_a_definition_disagrees(name):
     assert found
     for module, said in found:
         assert any(says(module, asked) != true for asked, true in cases_of(TARGETS[name])), said
+
+
+FEWER = [
+    ("pareto", "for a in need if a[0] in users]", "for a in need if a[0] == users[0]]"),
+    ("ps_dsf", "for r in need[a]]) for a in need])", "for _, r in room]) for a in need])"),
+    ("ps_dsf", "for r in need[a]]) for a in need])", "for r in need[a]]) for a in need if x[a]])"),
+    ("no_complaint", "ge(x[a] * need[a].get(j, 0), ", "ge(x[a], "),
+    ("no_complaint", "eq(x[a], 1), *(", "*("),
+]
+"""Cases, and what of a definition is replaced: whom or what it asks about."""
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize(("name", "text", "other"), FEWER)
+def test_a_definition_that_asks_about_others_disagrees(name, text, other):
+    source = getsource(definitions)
+    assert source.count(text) == 1
+    module = module_of(source.replace(text, other))
+    assert any(says(module, asked) != true for asked, true in cases_of(name))
