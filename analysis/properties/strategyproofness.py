@@ -144,12 +144,11 @@ def misreporting(
     reported = answer(false)
     each, exact = gains(instance, misreport, honest, reported)
     margin, n = min((gain, n) for n, gain in each.items())
-    users = instance.users
     method = f"this one misreport, in {'rationals' if exact else 'floating point'}"
     before, after = told_apart(_runs(instance, honest, exact, n), _runs(instance, reported, exact, n))
-    held = f"user {users[n]!r} does not gain by this misreport"
-    broken = f"by misreporting, user {users[n]!r} runs {after} of its tasks instead of {before}"
-    witness = {"misreport": misreport, "reported": false, "gains": {users[k]: gain for k, gain in each.items()}}
+    held = f"user {instance.users[n]!r} does not gain by this misreport"
+    broken = f"by misreporting, user {instance.users[n]!r} runs {after} of its tasks instead of {before}"
+    witness = {"misreport": misreport, "reported": false, "gains": {instance.users[k]: gain for k, gain in each.items()}}
     found = by_margin(margin, 0 if exact else tolerance, held, broken, method, witness, "strategyproofness")
     return replace(found, answers=for_the_answer_of(reported.method)) if instance.demands_on else found
 
@@ -180,8 +179,7 @@ def leaving(instance: Instance, answer: AllocationRule, tolerance: float = TOLER
         exact = before.x_exact is not None and after.x_exact is not None
         h, left = Holdings(before, exact), Holdings(after, exact)
         others = [m for m in range(instance.N) if m != n]
-        worth = h.worth.copy()
-        worth[others] = left.worth
+        worth = np.insert(left.worth, n, h.worth[n])
         lost = h.gains(worth, h.worth)
         for m in others:
             facts = {"left": instance.users[n], "instance": rest, "user": instance.users[m]}

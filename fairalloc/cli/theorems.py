@@ -439,8 +439,8 @@ def _code(finding: Finding, claims: Mapping[str, ClaimTerms]) -> str:
 
 
 def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
-    of = {paper: [one.status for name, one in findings.items() if statements[name].paper == paper] for paper in (*PAPERS, "own")}
-    rows = [[paper, *(str(found.count(word)) for word in Status)] for paper, found in of.items() if found]
+    told = [(statements[k].paper, one.status) for k, one in findings.items() if one.finished or one.status != Status.NOT_DECIDED]
+    rows = [[paper, *(str(told.count((paper, word))) for word in Status)] for paper in (*PAPERS, "own") if paper in dict(told)]
     heads = [word.removeprefix("not decided: ") for word in Status]
     return Grid("Statements by paper", ["paper", *heads], rows, right=range(1, 1 + len(heads)))
 

@@ -779,6 +779,8 @@ def test_ids_of_what_was_left_are_wrapped():
     assert ids == [name for name, one in left.items() if one.status == Status.NOT_DECIDED]
     assert len(ids) > 40
     assert max(map(len, lines)) <= 130
+    few = {"Z.P7": left["Z.P7"], "Z.P8": replace(left["Z.P8"], searched={})}
+    assert re.search(r"^Z +0 +0 +0 +0 +1 +0$", cli_theorems._ending(STATEMENTS, few), re.MULTILINE), "Z.P8 alone was looked at"
 
 
 def test_results_are_written_as_they_come_and_an_interrupt_leaves_them(monkeypatch, capsys, tmp_path):
