@@ -72,6 +72,6 @@ def _least_violating(
     rows, sides = -np.hstack([b, own]), -np.ones(len(b))
     answer = linear_program(cost, rows, sides, TEN_DIGITS)
     if answer.x is not None:
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             kappa[priced] = np.exp((np.log(np.maximum(answer.x[: priced.sum()], 0.0)) - scale) / game.beta[i])
     return kappa

@@ -58,6 +58,7 @@ def test_a_residual_that_is_no_number_is_infinite():
     prices=st.lists(NUMBERS, min_size=2, max_size=2),
 )
 @example(name="uniform", x=[1, 1, 1], prices=[0.5, 0.5])  # whose model has other servers
+@example(name="alpha-pf-vds", x=[1e-320] * 3, prices=[0.5, 0.5])  # whose prices from tasks are no floats
 def test_nothing_is_claimed_by_them(name, x, prices):
     item = MECHANISMS[name]
     try:
