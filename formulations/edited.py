@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from fairalloc.formulations.common.convexity import read_off, rises_with
 from fairalloc.formulations.common.kkt_residual import active
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
+from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.allocation import Allocation
@@ -148,7 +149,8 @@ class Edited(Mechanism):
         kind = read_off(model)
         if kind["integer"] or not kind["convex"]:
             return "the model has integers" if kind["integer"] else "the model is not proved to be convex"
-        return lost
+        own = isinstance(self.base, Leximin) and self.base.other_parts(domain, "cvxpy" if self.cvxpy_edits else "pyomo")
+        return lost or (FAIRNESS if own and "fairness" in own else "")  # the level that rounds keep is read off shares
 
     def _edited_rounds(self, problem: "cp.Problem", domain: Instance) -> "tuple[cp.Problem, str]":
         """The problem of the rounds, edited and kept, and what it lacks then."""

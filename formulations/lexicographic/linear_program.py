@@ -143,7 +143,8 @@ def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) 
         return problem
     capacity, fairness, *others = problem.constraints
     x, load, (g, share) = problem.var_dict["x"], capacity.args[0], fairness.args
-    constraints = [(load[round.at_most] <= 1).set_label("capacity"), (share[round.active] >= g).set_label("fairness"), *others]
+    rising = ((share - g)[round.active] >= 0).set_label("fairness")  # g may be an edit's, one number for each user
+    constraints = [(load[round.at_most] <= 1).set_label("capacity"), rising, *others]
     if not round.active.all():
         kept, level = share[~round.active], round.level[~round.active]
         constraints.append((kept == level if round.on_face else kept >= level).set_label("level"))
@@ -175,7 +176,7 @@ class ParametricRound:
         capacity, fairness, *others = problem.constraints
         active, level = (cp.Parameter(instance.N, nonneg=True, name=name) for name in ("active", "level"))
         g, share = fairness.args
-        rising = (share >= active * g + level).set_label("fairness")
+        rising = (share >= cp.multiply(active, g) + level).set_label("fairness")
         result = cls(instance, cp.Problem(problem.objective, [capacity, rising, *others]), active, level)
         result.set(None)
         return result

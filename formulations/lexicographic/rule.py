@@ -20,7 +20,7 @@ import numpy as np
 from fairalloc.formulations.common.tasks import by_user, canonical, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
 from fairalloc.formulations.lexicographic.linear_program import LP, Round, cvxpy_round, pyomo_round, round_as_lp
-from fairalloc.formulations.lexicographic.same_model import MOST_ARCS, difference
+from fairalloc.formulations.lexicographic.same_model import MOST_ARCS, differences
 from fairalloc.formulations.lexicographic.weak_duality import excess, feasible
 from fairalloc.formulations.mechanism import Mechanism, written_here
 from fairalloc.models.allocation import SAME, Allocation
@@ -79,20 +79,17 @@ class Leximin(Mechanism):
     def check_models(self, instance: Instance) -> None:
         """NotApplicable where a class of one's own writes another model than its share means."""
         for layer in ("cvxpy", "pyomo"):
-            name = f"write_{layer}"
-            writer = next(c for c in type(self).__mro__ if name in vars(c))
-            if not written_here(writer):
-                part = self._other_part(instance, layer)
-                if part:
-                    what = f"the model of {self.id!r} in {layer} is not that of its share: {part!r} differs"
-                    raise NotApplicable(f"{what}, but the share decides: change it too, or name a method of {layer}")
+            for part in self.other_parts(instance, layer)[:1]:
+                what = f"the model of {self.id!r} in {layer} is not that of its share: {part!r} differs"
+                raise NotApplicable(f"{what}, but the share decides: change it too, or name a method of {layer}")
 
-    def _other_part(self, instance: Instance, layer: str) -> str:
-        """The part of its model that the share does not explain, or ""; larger models are not written twice."""
-        domain, write = self.domain(instance), f"write_{layer}"
-        if domain.A > MOST_ARCS:
-            return ""
-        return difference(layer, getattr(self, write)(domain), getattr(Leximin, write)(self, domain), domain)
+    def other_parts(self, instance: Instance, layer: str) -> list[str]:
+        """The parts of a model of one's own that the share does not explain; larger models are not written twice."""
+        domain, name = self.domain(instance), f"write_{layer}"
+        writer = next(c for c in type(self).__mro__ if name in vars(c))
+        if written_here(writer) or domain.A > MOST_ARCS:
+            return []
+        return differences(layer, getattr(self, name)(domain), getattr(Leximin, name)(self, domain), domain)
 
     def domain(self, instance: Instance) -> Instance:
         """The instance whose servers the mechanism allocates; NotApplicable where shares are not defined."""

@@ -27,20 +27,17 @@ DIGITS = 1e-9
 Rows = dict[str, Floats]
 
 
-def difference(layer: str, own: Any, rule: Any, instance: Instance) -> str:
-    """The name of a part in which the model `own` differs from `rule`, or ""; `layer` is "cvxpy" or "pyomo"."""
+def differences(layer: str, own: Any, rule: Any, instance: Instance) -> list[str]:
+    """The names of the parts in which the model `own` differs from `rule`; `layer` is "cvxpy" or "pyomo"."""
     for name, size in (("x", instance.A), ("g", 1)):
         variable = own.var_dict.get(name) if layer == "cvxpy" else own.component(name)
         if variable is None or (variable.size if layer == "cvxpy" else len(variable)) != size:
-            return name
+            return [name]
     x = np.random.default_rng(0).uniform(1.0, 2.0, instance.A)
     mine, theirs = _rows(layer, own, instance, x), _rows(layer, rule, instance, x)
-    for part in [*theirs, *mine]:
-        if part not in mine or part not in theirs or mine[part].shape != theirs[part].shape:
-            return part
-        if not np.allclose(_scaled(mine[part]), _scaled(theirs[part]), rtol=0.0, atol=DIGITS):
-            return part
-    return ""
+    common = {part for part in mine.keys() & theirs.keys() if mine[part].shape == theirs[part].shape}
+    same = {part for part in common if np.allclose(_scaled(mine[part]), _scaled(theirs[part]), rtol=0.0, atol=DIGITS)}
+    return [part for part in [*theirs, *mine] if part not in same]
 
 
 def _rows(layer: str, model: Any, instance: Instance, x: Floats) -> Rows:

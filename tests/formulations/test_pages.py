@@ -84,6 +84,19 @@ def test_another_coefficient_in_lmmf_is_another_answer(tmp_path):
     assert [(round(a, 6), p.tolist()) for a, p, _ in iterations(ROUNDS)] == [(1.0, [0, 1]), (2.0, [2])]
 
 
+EACH = [("cvxpy", ">= g)", ">= cp.multiply(phi, g))"), ("pyomo", ">= m.g)", ">= phi[n] * m.g)")]
+
+
+@pytest.mark.parametrize(("layer", "old", "new"), EACH, ids=["cvxpy", "pyomo"])
+def test_a_level_for_each_user_in_drfh_is_in_all_rounds_or_the_answer_says_so(tmp_path, layer, old, new):
+    """A later round had been a ValueError, and an edit kept the levels of the shares and was called optimal."""
+    item, right = altered(tmp_path, "drfh.py", old, new).mechanism, fa.solve(WEIGHTED.replace(weights=[1, 4, 1, 9]), "drfh")
+    assert fa.solve(WEIGHTED, item, f"{layer}:highs").tasks == pytest.approx(right.tasks, rel=RESIDUAL)
+    edit = fa.solve(WEIGHTED, item.edited("same", **{layer: lambda model, _: model}))
+    assert "one program" in edit.message
+    assert (edit.tasks >= right.tasks.min() * (1 - RESIDUAL)).all()
+
+
 OTHERS = [
     ("nb.py", "cvxpy", "cp.Maximize(w @", "cp.Maximize(instance.weights**2 @", {}),
     ("nb.py", "pyomo", "sum(w[n] * pyo.log", "sum(w[n] ** 2 * pyo.log", {}),
