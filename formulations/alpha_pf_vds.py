@@ -146,6 +146,11 @@ class AlphaPfVds(Equilibrium):
         return self._written(forms | bargaining, form, "pyomo", instance)
 
     def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
+        """K's problem, where it has these parameters and no other form is asked for; else what `_written` takes."""
+        if self._form == "nb":
+            return nash_bargaining.written_by(layer)
+        if self._form or self.parameters.keys() != {"alpha"}:
+            return (merit_cvxpy,) if layer == "cvxpy" else (merit_pyomo,)
         return (printed_cvxpy,) if layer == "cvxpy" else (printed_functions, printed_ncp, printed_pyomo)
 
     def _written(self, forms: Mapping[str, Any], form: str, layer: str, instance: Instance) -> Any:

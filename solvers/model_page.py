@@ -9,7 +9,7 @@ from functools import cached_property
 from textwrap import dedent
 from typing import overload
 
-from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
+from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
@@ -64,8 +64,8 @@ class ModelPage:
     @property
     def _called(self) -> str:
         """The mechanism, or the one that is edited, as a line of Python names it."""
-        name = self._base.id
-        return f"fa.mechanism({name!r})" if MECHANISMS.is_ours(name) else "mechanism"
+        item, words = self._base, [f"{name}={value!r}" for name, value in self._base.parameters.items()]
+        return f"fa.mechanism({', '.join([repr(item.id), *words])})" if item.is_ours else "mechanism"
 
     @cached_property
     def _settled(self) -> tuple[Mechanism, Instance | None]:
