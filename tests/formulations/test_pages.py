@@ -204,7 +204,7 @@ def domains(item, many):
 def test_cvxpy_and_pyomo_are_one_model(name):
     """At random values of all variables: the objective, and how far the constraints are violated at most."""
     item, compared = mechanism(name), 0
-    many = map(jobs, range(100)) if name.startswith("gavel") else instances()
+    many = map(jobs, range(200)) if name.startswith("gavel") else instances()
     for seed, domain in domains(item, many):
         if item.unwritten(domain, "cvxpy"):
             continue
@@ -217,12 +217,12 @@ def test_cvxpy_and_pyomo_are_one_model(name):
         for one, other in zip(at(problem, values), pyomo_at(model, values), strict=True):
             close(one, other)
         compared += 1
-    assert compared >= 100
+    assert compared >= 150
 
 
 def test_the_programs_of_njc_are_one_in_both_layers():
     item, compared = NoJustifiedComplaints("sum"), 0
-    for seed, domain in domains(item, instances()[:100]):
+    for seed, domain in domains(item, instances()):
         given = [domain.resources[domain.arcs.load.nonzero()[0][0]]]
         for details in ({"model": "milp"}, {"bottlenecks": given}):
             problem = item.write_cvxpy(domain, **details)
@@ -230,7 +230,7 @@ def test_the_programs_of_njc_are_one_in_both_layers():
             for one, other in zip(at(problem, values), pyomo_at(item.write_pyomo(domain, **details), values), strict=True):
                 close(one, other)
             compared += 1
-    assert compared >= 40
+    assert compared >= 300
 
 
 def rounds(domain, seed):
@@ -278,6 +278,7 @@ def test_k_as_printed_and_in_levels_are_the_same_conditions():
     compared = 0
     for seed, instance in enumerate(instances()):
         item = mechanism("alpha-pf-vds", alpha=(0.5, 1, 2, 3)[seed % 4])
+        instance = instance.replace(max_tasks=None)  # K has none
         if not covers(game := item.game(instance)):
             continue
         random = np.random.default_rng(seed)
@@ -302,7 +303,7 @@ def test_k_as_printed_and_in_levels_are_the_same_conditions():
         model = item.pyomo(instance)
         assert pyomo_at(model, values | {"lam": lam})[0] == pytest.approx(merit, rel=1e-7, abs=ROUNDING)
         compared += 1
-    assert compared >= 130
+    assert compared >= 200
 
 
 def pyomo_at_values(model, values):
@@ -313,7 +314,7 @@ def pyomo_at_values(model, values):
 
 def test_the_merit_in_levels_is_one_in_both_layers():
     compared = 0
-    for seed, instance in enumerate(instances()[::4]):
+    for seed, instance in enumerate(instances()):
         item = mechanism("alpha-pf-vds", alpha=(0.5, 1, 2, 3)[seed % 4], B=0.5 * (seed % 2))
         problem = item.cvxpy(instance, form="levels")
         values = named_values(problem, seed)
@@ -321,4 +322,4 @@ def test_the_merit_in_levels_is_one_in_both_layers():
         for one, other in zip(at(problem, values), found, strict=True):
             assert one == pytest.approx(other, rel=1e-7)
         compared += 1
-    assert compared >= 50
+    assert compared >= 200
