@@ -85,9 +85,9 @@ class Leximin(Mechanism):
 
     def other_parts(self, instance: Instance, layer: str) -> list[str]:
         """The parts of a model of one's own that the share does not explain; larger models are not written twice."""
-        domain, name = self.domain(instance), f"write_{layer}"
+        name = f"write_{layer}"
         writer = next(c for c in type(self).__mro__ if name in vars(c))
-        if written_here(writer) or domain.A > MOST_ARCS:
+        if written_here(writer) or (domain := self.domain(instance)).A > MOST_ARCS:
             return []
         return differences(layer, getattr(self, name)(domain), getattr(Leximin, name)(self, domain), domain)
 
