@@ -90,7 +90,7 @@ def _side_by_side(name: str) -> str:
     blocks = [("text", paragraphs), ("python", page.code("cvxpy")), ("python", page.code("pyomo"))]
     cells = [f"````{language}\n{text.rstrip()}\n````" for language, text in blocks]
     row = "\n".join(f"{'*' if k == 0 else ' '} - {indent(cell, '    ').lstrip()}" for k, cell in enumerate(cells))
-    head = "\n## Paper, CVXPY, Pyomo\n\n`fairalloc model ID` prints this. The methods of CVXPY and Pyomo solve what the file says.\n\n"
+    head = "\n## Paper, CVXPY, Pyomo\n\n`fairalloc model ID` prints this. Methods of CVXPY and Pyomo solve this text.\n\n"
     return f"{head}:::::{{list-table}}\n:header-rows: 1\n\n* - paper\n  - CVXPY\n  - Pyomo\n{row}\n:::::\n"
 
 

@@ -28,7 +28,7 @@ class HighsLeximinOptions(InteriorPointOptions):
 
     Attributes
     ----------
-    dense_arcs : arcs a user above which the first round goes to the interior-point method: measured on the suite `lexicographic`
+    dense_arcs : arcs a user above which the first round goes to `interior-point` where that applies (suite `lexicographic`)
     """
 
     dense_arcs: Whole = 15
@@ -145,9 +145,9 @@ class HighsSession(Session):
         options = self.limits.own(HighsLeximinOptions)
         if options.dense_arcs * self.instance.N >= self.instance.A:
             return False
-        from fairalloc.solvers.kkt.schur import plan_for
+        from fairalloc.solvers.interior_point.method import why_not
 
-        return bool(plan_for(self.instance, options.max_rows))
+        return not why_not("highs:leximin", self.instance, options)
 
     def _by_interior_point(self, round: Round) -> "Result":  # noqa: A002
         from fairalloc.solvers.interior_point.max_min import MaxMinArrow  # few instances need it

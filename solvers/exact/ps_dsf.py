@@ -41,15 +41,17 @@ MOST_PIVOTS = 20_000
 
 @dataclass(frozen=True)
 class ExactOptions(SimplexOptions):
-    """Of the pattern and its equations.
+    """Of linear programs, and of the pattern of PS-DSF and its equations.
 
     Attributes
     ----------
+    from_slacks : arcs up to which the slack variables are the basis to start from where floating point finds none that is right
     tolerances : relative tolerances for full, served and equal; the smallest one whose pattern passes the
         exact check is taken
     largest_denominator : of the tasks that the equations leave free, which are rounded to such fractions; at least 1
     """
 
+    from_slacks: Whole = 200
     tolerances: Tolerances = (1e-9, 1e-7, 1e-5, 1e-4)
     largest_denominator: Whole = 10**6
 

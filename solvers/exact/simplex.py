@@ -37,11 +37,9 @@ class SimplexOptions(AlgorithmOptions):
     Attributes
     ----------
     max_pivots : pivots from one given basis: an optimal basis needs none, one that is optimal within HiGHS' tolerances a few
-    from_slacks : arcs up to which the slack variables are the basis to start from where floating point finds none that is right
     """
 
     max_pivots: Whole = 200
-    from_slacks: Whole = 200
 
 
 @dataclass(frozen=True)
