@@ -135,7 +135,7 @@ def _import_first(mechanism: Mechanism, instance: Instance, first: Method | None
     """Import what the first method needs, the only one where it is given; whatever is wrong with it is said later."""
     with suppress(FairallocError):
         if first is None and dispatch.is_ours(mechanism):
-            where = None if dispatch.is_large(instance) else instance  # there its domain may take longer than the limit
+            where = None if dispatch.is_large(instance, mechanism) else instance  # whose domain may take longer than the limit
             first = next(candidates(mechanism.settled(instance), where), None)
         needed = sorted(mechanism.layers)[:1] if first is None else first.packages
         time_limits.import_all("pyomo.environ" if name == "pyomo" else name for name in needed)  # which loads Pyomo's parts

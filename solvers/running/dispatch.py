@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairalloc.formulations import Mechanism
+from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.mechanism import written_here
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
@@ -46,6 +47,9 @@ Keep: TypeAlias = Callable[[Allocation], None]
 
 LARGE = 10_000
 """Arcs times resources from which Python code is isolated too: on smaller instances its steps take no second."""
+
+GAME = 1_000
+"""The same of games: a residual asks hundreds of linear programs, which took 3.5 s at 4,620."""
 
 SHARE = 0.5
 """The part of the time left that a method gets where others can follow."""
@@ -87,7 +91,7 @@ def _isolates_call(request: Request) -> bool:
     """Whether the whole call runs in a child: what comes before the methods may take long too."""
     if not (request.isolate and time_limits.AVAILABLE and request.limits.limited) or time_limits.watched():
         return False
-    if isinstance(request.mechanism, HierarchicalDrf) or is_large(request.instance):  # the former is also judged by its events
+    if isinstance(request.mechanism, HierarchicalDrf) or is_large(request.instance, request.mechanism):  # judged by its events
         return True
     return not (is_ours(request.mechanism) and (request.method is None or is_ours(request.method)))
 
@@ -109,9 +113,10 @@ def _isolates_method(request: Request, method: Method, last: bool) -> bool:
     return alone and ((native and large) or _is_far_apart(request.instance))
 
 
-def is_large(instance: Instance) -> bool:
-    """Whether even Python code might look at no clock for long."""
-    return instance.A * instance.R >= LARGE
+def is_large(instance: Instance, mechanism: Mechanism | None = None) -> bool:
+    """Whether even Python code might look at no clock for long; of a mechanism with its domain and the residual."""
+    most = GAME if isinstance(mechanism, Equilibrium) else LARGE
+    return instance.A * instance.R >= most
 
 
 def _is_far_apart(instance: Instance) -> bool:
@@ -130,7 +135,7 @@ def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocati
     if not _isolates_call(request):
         return work(request, None)
     item, instance, inside = request.mechanism, request.instance, replace(request, inside=True)
-    small = is_ours(item) and not is_large(instance)  # elsewhere its home may take longer than the limit
+    small = is_ours(item) and not is_large(instance, item)  # elsewhere its home may take longer than the limit
     nothing = _nothing(item, request.method, item.home(instance) if small else instance)
     return _in_child(lambda keep: work(inside, keep), request.limits, nothing)
 
