@@ -56,10 +56,7 @@ class ModelPage:
 
     @property
     def _base(self) -> Mechanism:
-        item = self.mechanism
-        while isinstance(item, Edited):
-            item = item.base
-        return item
+        return self.mechanism.base if isinstance(self.mechanism, Edited) else self.mechanism
 
     @property
     def _called(self) -> str:

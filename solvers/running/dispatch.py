@@ -88,12 +88,11 @@ def is_ours(item: Mechanism | Method) -> bool:
 
 
 def _isolates_call(request: Request) -> bool:
-    """Whether the whole call runs in a child: what comes before the methods may take long too."""
+    """Whether the whole call runs in a child: what comes before and after the methods may take long, and H-DRF's events do."""
     if not (request.isolate and time_limits.AVAILABLE and request.limits.limited) or time_limits.watched():
         return False
-    if isinstance(request.mechanism, HierarchicalDrf) or is_large(request.instance, request.mechanism):  # judged by its events
-        return True
-    return not (is_ours(request.mechanism) and (request.method is None or is_ours(request.method)))
+    item, ours = request.mechanism, request.method is None or is_ours(request.method)
+    return isinstance(item, HierarchicalDrf) or is_large(request.instance, item) or not (ours and is_ours(item))
 
 
 def _isolates_method(request: Request, method: Method, last: bool) -> bool:
@@ -115,8 +114,8 @@ def _isolates_method(request: Request, method: Method, last: bool) -> bool:
 
 def is_large(instance: Instance, mechanism: Mechanism | None = None) -> bool:
     """Whether even Python code might look at no clock for long; of a mechanism with its domain and the residual."""
-    most = GAME if isinstance(mechanism, Equilibrium) else LARGE
-    return instance.A * instance.R >= most
+    entries = instance.A * instance.R
+    return entries >= (GAME if isinstance(mechanism, Equilibrium) else LARGE)
 
 
 def _is_far_apart(instance: Instance) -> bool:
