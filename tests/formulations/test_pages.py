@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.models import FairallocError, Instance
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import EXAMPLES, example
+from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.pyomo import ipopt
 
 ROOM = Path(__file__).resolve().parents[2] / "formulations"
@@ -270,6 +272,39 @@ def test_arrays_cvxpy_and_pyomo_are_one_program_in_every_round(name):
             close(max([pyomo_at(model, {"x": x, "g": g})[1], *shut]), wanted)
             compared += 1
     assert compared >= 600
+
+
+def in_groups(many):
+    """The instances with two groups, of which one has a guarantee; those where it cannot be kept are left out."""
+    groups = {"A": [0], "B": {"users": [1], "weight": 2, "guarantee": "1/20"}}
+    for seed, one in enumerate(many):
+        groups["B"]["users"] = [*range(1, one.N)]
+        with suppress(FairallocError):
+            yield seed, mechanism("nested-leximin").domain(one.replace(groups=groups))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("compared", ["all", "borrowed"])
+def test_nested_rounds_are_one_program_in_arrays_cvxpy_and_pyomo(compared):
+    item, compared = mechanism("nested-leximin", compared=compared), 0
+    for seed, domain in in_groups(one for one in instances() if one.N > 1):
+        random, first = np.random.default_rng(seed), item.first(domain)
+        levels, fixed = random.uniform(0.0, 0.4, len(first.active)), first.active & (random.random(len(first.active)) < 0.5)
+        values = {"x": random.uniform(0.0, 1.0, domain.A) * domain.arcs.gamma, "g": float(random.uniform(0.0, 1.0))}
+        for now in (first, first.after(Tree.of(domain), fixed, levels), first.after(Tree.of(domain), first.active, levels)):
+            wanted = violation_of_arrays(item.lp(domain, now), *values.values())
+            close(at(item.write_cvxpy(domain, now), values)[1], wanted)
+            close(pyomo_at(item.write_pyomo(domain, now), values)[1], wanted)
+            compared += 1
+    assert compared >= 600
+
+
+@pytest.mark.deep
+def test_z_as_printed_and_the_fast_rounds_have_one_answer():
+    for instance in instances():
+        *_, (_, _, x) = iterations(instance)
+        right = fa.solve(instance, "lmmf", "highs:leximin").tasks
+        np.testing.assert_allclose(instance.arcs.owner @ x, right, rtol=RESIDUAL)
 
 
 @pytest.mark.deep
