@@ -110,9 +110,10 @@ class AlphaPfVds(Equilibrium):
         self.check_complete()
         return self._in_form("nb" if self.is_bargaining(self.domain(instance)) else "levels")
 
-    def edited(self, id: str, cvxpy: Any = None, pyomo: Any = None) -> Mechanism:  # noqa: A002
-        """As for every mechanism; what is edited is the model in levels, with capacities and limits as bounds."""
-        return Mechanism.edited(self._in_form("bounded"), id, cvxpy, pyomo)
+    @property
+    def editable(self) -> Mechanism:
+        """In levels, with capacities and limits as bounds."""
+        return self._in_form("bounded")
 
     def _in_form(self, form: str) -> "AlphaPfVds":
         result = copy(self)

@@ -240,8 +240,13 @@ class Mechanism:
         """
         if isinstance(id, str) and imported("fairalloc.formulations").MECHANISMS.is_ours(id):
             raise FairallocError(f"the id of the edit is {id!r}, but that is the name of another mechanism")
-        edited: Mechanism = imported("fairalloc.formulations.edited").edit(self, id, cvxpy, pyomo)  # a subclass of this one
+        edited: Mechanism = imported("fairalloc.formulations.edited").edit(self.editable, id, cvxpy, pyomo)  # a subclass of this
         return edited
+
+    @property
+    def editable(self) -> "Mechanism":
+        """The mechanism in the form whose model an edit gets."""
+        return self
 
     def configure(self, /, **parameters: Any) -> "Mechanism":
         """The mechanism with these parameters; FairallocError for one that it does not have.

@@ -36,7 +36,6 @@ import fairalloc as fa
 from fairalloc.analysis.tradeoff import tradeoff
 from fairalloc.formulations.alpha_pf_vds import best_response
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.game.printed import printed_merit
 from fairalloc.theorems.matrix import comparison
 from fairalloc.theorems.printed import PRINTED
 
@@ -257,15 +256,24 @@ figure.colorbar(levels, ax=ax)
 ax.plot([0, 0, 2], [2, 0, 0], "C3", linewidth=3)
 _ = ax.set(xlabel="a", ylabel="b", title=r"$\psi(a, b)$; zero on the red line")
 # %%
-game = Game(fig3, alpha=1)
+model = fa.mechanism("alpha-pf-vds", alpha=1).cvxpy(fig3)  # (37)-(40), as printed
+
+
+def merit(x, prices):
+    """Psi of tasks on the arcs and prices of every resource of every server."""
+    for name, value in {"x": x, "u": fig3.arcs.owner @ x, "lam": prices}.items():
+        model.var_dict[name].value = value
+    return model.objective.value
+
+
 tasks = np.array(
     [
         float(x[n, i])
         for n, i in zip(fig3.arcs.user.tolist(), fig3.arcs.server.tolist(), strict=True)
     ]
 )
-at_equilibrium = printed_merit(game, tasks, np.array(lam, dtype=float))
-elsewhere = printed_merit(game, 0.9 * tasks, np.zeros((2, 3)))
+at_equilibrium = merit(tasks, np.array(lam, dtype=float))
+elsewhere = merit(0.9 * tasks, np.zeros((2, 3)))
 print(f"Psi at the equilibrium {at_equilibrium:.1e}, at 9/10 of it without prices {elsewhere:.3f}")
 
 # %% [markdown]

@@ -11,6 +11,7 @@ from typing import overload
 
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
 from fairalloc.models.errors import FairallocError
@@ -30,18 +31,19 @@ class ModelPage:
 
     @property
     def formula(self) -> str:
-        """The opening text of the mechanism's file, or what the class of one's own says; an edit's is its base's."""
+        """The opening text of its file, of whole tasks that of theirs too, or of one's own class; an edit's is its base's."""
         item = self._base
         file = sys.modules.get(f"fairalloc.formulations.{item.id.replace('-', '_')}")
-        return inspect.getdoc(type(item) if file is None else file) or ""
+        whole = [sys.modules[type(item).__module__]] if isinstance(item, WholeTasks) else []
+        return "\n\n".join(filter(None, map(inspect.getdoc, [type(item) if file is None else file, *whole])))
 
     def code(self, layer: str) -> str:
         """The functions that write its model in "cvxpy" or "pyomo"; after them the edit, where it is one."""
         return "\n".join(filter(None, map(_source, self.mechanism.written_by(layer))))
 
     def parts(self, layer: str) -> tuple[str, ...]:
-        """The names of variables and constraints of its model on a published example; () for mechanisms of one's own."""
-        item, instance = self._settled
+        """The names of variables and constraints that an edit gets, on a published example; () for mechanisms of one's own."""
+        item, instance = self._settled[0].editable, self._settled[1]
         if instance is not None and layer in item.layers and not item.unwritten(instance, layer):
             model = getattr(item, layer)(instance)
             if layer == "cvxpy":

@@ -137,13 +137,3 @@ def first_prices(game: Game, start: StartingPoint) -> Floats:
     with np.errstate(divide="ignore"):
         result: Floats = np.exp(game.beta[:, None] * start.log_kappa) / game.instance.pools
     return np.where(np.isfinite(result), result, 0.0)
-
-
-def printed_merit(game: Game, x: Floats, lam: Floats) -> float:
-    """Psi (K 37) of tasks x (A,) and prices lambda (K, R) per unit; inf where (K 38-40) fail by more than 1e-9 of a capacity."""
-    slack = 1.0 - game.load(game.fractions(x))
-    if slack.min() < -1e-9 or np.any(lam < 0) or np.any((lam > 0) & (slack > 1e-9)):
-        return np.inf
-    d = sp.diags_array(game.instance.pools.ravel()) @ game.instance.arcs.load
-    f = d.T @ lam.ravel() - np.exp(game.log_marginal(game.shares(game.tasks(x)))) / game.gamma
-    return float(((np.hypot(x, f) - x - f) ** 2).sum()) / 2

@@ -17,7 +17,7 @@ from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Utility
 from fairalloc.formulations.game.merit import SCALE
 from fairalloc.formulations.game.ncp import as_nlp
-from fairalloc.formulations.game.printed import printed_merit
+from fairalloc.formulations.game.printed import RELAXATION
 from fairalloc.formulations.ps_dsf import LevelBounds
 from fairalloc.models import Allocation, FairallocError, Instance
 from fairalloc.models.examples import generators
@@ -139,6 +139,14 @@ def test_both_layers_write_the_same_merit(parameters):
     assert all(constraint.violation().max() <= RESIDUAL for constraint in problem.constraints)
 
 
+def printed_psi(problem, instance, x, lam):
+    """Psi (K 37) at a point; inf where (K 38-40) fail."""
+    for name, value in {"x": x, "u": instance.arcs.owner @ x, "lam": lam}.items():
+        problem.var_dict[name].save_value(value)
+    allowed = all(constraint.violation().max() <= RELAXATION for constraint in problem.constraints)
+    return problem.objective.value if allowed else np.inf
+
+
 @pytest.mark.parametrize("instance", [INSTANCES[0], INSTANCES[3], INSTANCES[5]], ids=name_of)
 def test_printed_merit_is_zero_exactly_at_equilibria(instance):
     """Psi (K 37) is 0 at the equilibrium; where tasks or prices move it is positive, or the point is not allowed (K 38-40)."""
@@ -148,12 +156,12 @@ def test_printed_merit_is_zero_exactly_at_equilibria(instance):
     room = 1 - game.load(game.fractions(allocation.x))
     with np.errstate(divide="ignore", invalid="ignore"):
         lam = np.where(room < 1e-9, np.nan_to_num(kappa**2 / instance.pools, posinf=0.0), 0.0)
-    x = allocation.x.clip(0) * (1 - 1e-12)
-    assert printed_merit(game, x, lam) <= RESIDUAL**1.5 * max(1.0, x.max()) ** 2
-    assert printed_merit(game, x, lam * 1.1) > 1e-6
-    assert printed_merit(game, x * 0.9, np.zeros_like(lam)) > 1e-6
-    assert printed_merit(game, x * 0.9, lam) == np.inf
-    assert printed_merit(game, x * 1.1, lam) == np.inf
+    x, problem = allocation.x.clip(0) * (1 - 1e-12), mechanism("alpha-pf-vds", alpha=2).cvxpy(instance)
+    assert printed_psi(problem, instance, x, lam) <= RESIDUAL**1.5 * max(1.0, x.max()) ** 2
+    assert printed_psi(problem, instance, x, lam * 1.1) > 1e-6
+    assert printed_psi(problem, instance, x * 0.9, np.zeros_like(lam)) > 1e-6
+    assert printed_psi(problem, instance, x * 0.9, lam) == np.inf
+    assert printed_psi(problem, instance, x * 1.1, lam) == np.inf
 
 
 @pytest.mark.parametrize("instance", INSTANCES[:4], ids=name_of)
@@ -405,15 +413,6 @@ def test_the_printed_problem_is_k_s_at_any_point(parameters, layer):
     assert rows_of(model, layer, "capacity") == pytest.approx(-left / c, rel=1e-9, abs=ROUNDING)
     assert rows_of(model, layer, "saturated") == pytest.approx(v["lam"] * left - 1e-8, rel=1e-9, abs=ROUNDING)
     assert rows_of(model, layer, "tasks") == pytest.approx(arcs.owner @ v["x"] - v["u"], rel=1e-9, abs=ROUNDING)
-    game, x = item.game(instance), np.abs(v["x"]) * 0.01
-    lam = np.zeros_like(instance.pools)
-    u, merit = arcs.owner @ x, 0.0
-    for a, (n, i) in enumerate(zip(arcs.user.tolist(), arcs.server.tolist(), strict=True)):
-        g = np.exp(log_g(parameters, i, u[n] / instance.weights[n] / arcs.gamma[a]))
-        merit += psi(x[a], -g / arcs.gamma[a]) ** 2 / 2
-    assert printed_merit(game, x, lam) == pytest.approx(merit, rel=1e-9)
-    assert printed_merit(game, x, lam - 1e-6) == np.inf
-    assert printed_merit(game, x, lam + 1e-6) == np.inf, "nothing is full"
 
 
 # ---- complementarity ------------------------------------------------------------------------------------------------

@@ -47,6 +47,18 @@ def test_the_code_has_the_variables_of_the_model_and_the_page_names_the_paramete
         assert all(f"{key}=" in str(page) for key in given if key != "utility")
 
 
+@pytest.mark.parametrize("alpha", [1, 2])
+def test_the_names_are_those_of_the_model_that_an_edit_gets(alpha):
+    """For alpha = 1 they had been those of nb, which solve takes where nothing is edited."""
+    item, seen = fa.mechanism("alpha-pf-vds", alpha=alpha), []
+    fa.solve(fa.example("khamse-fig1").instance, item.edited("same", cvxpy=lambda problem, _: seen.append(problem) or problem))
+    assert {v.name() for v in seen[-1].variables()} <= {*fa.show(item).parts("cvxpy")}
+
+
+def test_whole_tasks_have_their_formula():
+    assert "Whole x of lexicographically largest v" in fa.show(fa.mechanism("drfh", integral=True)).formula
+
+
 def test_the_code_is_the_text_of_the_file():
     page = fa.show(fa.mechanism("drfh"))
     assert "cp.multiply(sigma / phi, arcs.owner @ x) >= g" in page.code("cvxpy")
