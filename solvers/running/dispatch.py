@@ -45,11 +45,8 @@ from fairalloc.solvers.running.warm_start import equal_partition, start_on
 Keep: TypeAlias = Callable[[Allocation], None]
 """Takes an allocation that is better than those before, in case that the work is ended."""
 
-LARGE = 10_000
-"""Arcs times resources from which Python code is isolated too: on smaller instances its steps take no second."""
-
-GAME = 1_000
-"""The same of games: a residual asks hundreds of linear programs, which took 3.5 s at 4,620."""
+LARGE, GAME = 10_000, 1_000
+"""Arcs times resources from which Python code is isolated too, the latter of games: below, steps and residuals take no second."""
 
 SHARE = 0.5
 """The part of the time left that a method gets where others can follow."""
