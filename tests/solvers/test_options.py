@@ -319,7 +319,7 @@ def test_from_its_own_answer_a_method_needs_fewer_iterations(method, item, param
 @pytest.mark.few(1)
 @pytest.mark.parametrize("method", STARTING)
 def test_a_start_far_away_is_no_harm(method):
-    """From the answer for other capacities, and from no tasks at all; a merit may lead to a stationary point, which is said."""
+    """From the answer for other capacities, and from no tasks at all."""
     available(method)
     fits = METHODS[method]
     item = next(m for m in WARM if fits.starts(mechanism(m)) and not refused(fits, m))
@@ -328,8 +328,7 @@ def test_a_start_far_away_is_no_harm(method):
     expected = solve(SMALL, item, method, accuracy="low")
     for start in (solve(other, item), fa.Allocation(SMALL, np.zeros(len(SMALL.arcs)))):
         allocation = solve(SMALL, item, method, accuracy="low", warm_start=start)
-        stationary = method == "cvxpy:ipopt" and allocation.termination == "inaccurate"
-        assert stationary or allocation.claims_success >= expected.claims_success
+        assert allocation.claims_success >= expected.claims_success
         assert "warm_start" not in allocation.message
 
 
