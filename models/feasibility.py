@@ -18,7 +18,7 @@ def overloads(allocation: Allocation) -> dict[str, float]:
     """The worst violation of each rule.
 
     capacity : max over (server, resource) of used / capacity - 1, or of what is handed out where that is more
-    sign     : max over arcs of -x / gamma, the negative tasks as a fraction of what the arc could run alone
+    sign     : max over arcs of -x / min(gamma, max_tasks), the negative tasks as a fraction of what the arc could run alone
     limit    : max over users of tasks / max_tasks - 1
     floor    : max over users with min_tasks of 1 - tasks / min_tasks, the part of the floor that is missing
     """
@@ -29,9 +29,10 @@ def overloads(allocation: Allocation) -> dict[str, float]:
         with np.errstate(divide="ignore", invalid="ignore"):
             load = np.maximum(load, np.where(handed > 0, handed / instance.pools, 0.0))
     low = instance.min_tasks > 0 if instance.has_floors else ()
+    alone = np.minimum(instance.arcs.gamma, instance.max_tasks[instance.arcs.user])
     return {
         "capacity": float(load.max()) - 1.0,
-        "sign": float((-allocation.x / instance.arcs.gamma).max()),
+        "sign": float((-allocation.x / alone).max()),
         "limit": float((allocation.tasks / instance.max_tasks).max()) - 1.0,
     } | ({"floor": float((1.0 - allocation.tasks[low] / instance.min_tasks[low]).max())} if len(low) else {})
 

@@ -147,7 +147,8 @@ def _checked(asked: Property, allocation: Allocation, tolerance: float, exact: b
 
 def _feasibility(h: Holdings, tolerance: float) -> Verdict:
     """No capacity, limit, floor or sign is violated (K 10, W 3.2); with bundles, nor is more handed out than there is."""
-    where = {"capacity": ratio(h.used, h.pools) - 1, "sign": -h.x / h.gamma, "limit": h.tasks / h.limits - 1}
+    alone = np.minimum(h.gamma, h.limits[h.instance.arcs.user])
+    where = {"capacity": ratio(h.used, h.pools) - 1, "sign": -h.x / alone, "limit": h.tasks / h.limits - 1}
     where["floor"] = np.where(h.floors > 0, 1 - ratio(h.tasks, h.floors), -1)
     rule = max(where, key=lambda key: where[key].max())
     margin = where[rule].max()

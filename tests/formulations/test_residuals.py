@@ -9,6 +9,7 @@ from profiles import drawn
 from scipy.optimize import linprog
 from tolerances import RESIDUAL, ROUNDING
 
+from fairalloc.analysis import check
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common import user_error
 from fairalloc.formulations.common.duality_gap import free_gain
@@ -148,12 +149,13 @@ def test_starved_users_have_infinite_or_full_residuals():
 
 
 def test_overloads_by_hand():
-    """Server 1 has 12 GB: 10 + 4 tasks of 1 GB are 1/6 too many; -1 task is a 20th of the 10 + .. user 1 could run there."""
+    """Server 1 has 12 GB: 10 + 4 tasks of 1 GB are 1/6 too many; -3 are 3/10 of what user 1 may run."""
     instance = Instance([[0, 1], [1, 1]], [[4, 12]], max_tasks=[10, None])
     worst = overloads(Allocation(instance, [14, 0]))
     assert worst["capacity"] == pytest.approx(14 / 12 - 1, rel=ROUNDING)
     assert worst["limit"] == pytest.approx(0.4, rel=ROUNDING)
-    assert overloads(Allocation(instance, [-3, 0]))["sign"] == pytest.approx(3 / 12, rel=ROUNDING)
+    assert overloads(Allocation(instance, [-3, 0]))["sign"] == pytest.approx(3 / 10, rel=ROUNDING)
+    assert check(Allocation(instance, [-3, 0]), "feasibility").margin == pytest.approx(3 / 10, rel=ROUNDING)
     assert infeasibility(Allocation(instance, [8, 4])) == 0.0
 
 
