@@ -1,7 +1,7 @@
 r"""Sums of concave utilities of the users' tasks, `nb` and `alpha-fair`, by a primal-dual interior-point method; see program.py.
 
-The program of formulations/nb.py and alpha_fair.py in units in which an equal partition is about (1, .., 1), for large alpha what
-users demand at equal prices: x_a is what arc a adds to t_n, what user n has. On the right the dual variables, which are the
+The program of formulations/nb.py and alpha_fair.py in units in which an equal partition is about (1, .., 1), for one alpha > 1
+what users demand at equal prices: x_a is what arc a adds to t_n, what user n has. On the right the dual variables, which are the
 prices of a market (nb: Eisenberg and Gale):
 
     max  sum_n c_n G(t_n)    s.t.    load x + s = 1                    p >= 0      prices of the resources
@@ -48,9 +48,6 @@ CHANGE, BOUNDED, FLAT = 0.02, 0.03, 1e-4
 be, by the gap; the square of the largest bound there is (common/user_error.py).
 """
 
-STEEP = 30.0
-"""The alpha from which on a unit is what a user demands at equal prices: powers of an equal partition are out of range."""
-
 
 class AlphaFairArrow(ArrowProgram):
     """The program of one mechanism; c (N,) sums to 1, and the mechanism's objective is `worth` times this one's.
@@ -62,8 +59,7 @@ class AlphaFairArrow(ArrowProgram):
     def __init__(self, mechanism: AlphaFair, instance: Instance) -> None:
         arcs, weights, rate = instance.arcs, instance.weights, mechanism.rate(instance)
         self.alpha, self.is_mean = mechanism.alphas(instance), mechanism.is_mean
-        self.steep = self.is_mean and bool(self.alpha >= STEEP)
-        if self.steep:
+        if self.is_mean:
             cost = cheapest(instance, np.ones((instance.K, instance.R)))
             units = (weights / cost) ** (1.0 / self.alpha) * rate ** (1.0 / self.alpha - 1.0)
             x = equal_partition(instance)
@@ -71,7 +67,7 @@ class AlphaFairArrow(ArrowProgram):
         else:
             units = weights / weights.sum() * arcs.totals(arcs.gamma)
         super().__init__(instance, np.minimum(units, instance.max_tasks))
-        if self.steep:
+        if self.is_mean:
             self.c = cost * self.tasks * (self.tasks / units) ** -self.alpha
         else:
             self.c = weights * (rate * self.tasks) ** (1.0 - self.alpha)
@@ -112,7 +108,7 @@ class AlphaFairArrow(ArrowProgram):
     def start(self, limits: Limits) -> PrimalDual:
         """Nearly an equal partition and equal prices, or a warm start; the marginal utilities of the tasks."""
         x = 0.9 * equal_partition(self.instance) / self.tasks[self.instance.arcs.user]
-        if self.steep:
+        if self.is_mean:
             x *= 0.9 / self.loads.of_users(self.loads.totals(x))
         x, p, apart = self.near(limits, x, np.full(len(self.right), 1.0 / len(self.right)))
         t, capped = self.loads.totals(x), np.isfinite(self.limit)

