@@ -17,7 +17,7 @@ For interior-point and first-order codes the round is written on that face: full
 one full row a round left out when every priced user is fixed, because the others imply it (solvers/lexicographic/faces.py).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -81,6 +81,13 @@ class LP:
     lower: Floats
     upper: Floats
     most: Floats
+
+    def scaled(self, scale: Floats) -> "LP":
+        """The same with x (A,) counted in units of `scale`; bounds of x are 0 or inf."""
+        if np.all(scale == 1.0):
+            return self
+        unit = np.append(scale, np.ones(len(self.cost) - len(scale)))
+        return replace(self, cost=self.cost * unit, matrix=self.matrix @ sp.diags_array(unit, format="csc"))
 
     @property
     def far_apart(self) -> bool:

@@ -86,10 +86,9 @@ class HighsSession(Session):
             if self.keep_model and termination == "optimal" and self.instance.A >= REFINED_FROM:
                 y, z = self.of_basis(self.lp(self.round), y, z)
             if solution.value_valid:
-                self.x = z[: self.instance.A]
+                self.x = z[: self.instance.A] * self.scale
             self.conclude(termination)
-            rows = self.instance.K * self.instance.R
-            prices = y[:rows].reshape(self.instance.K, self.instance.R)
+            prices = y[: self.instance.K * self.instance.R].reshape(self.instance.K, self.instance.R)
         return self.x, prices
 
     def of_basis(self, lp: LP, y: Floats, z: Floats) -> tuple[Floats, Floats]:
@@ -114,10 +113,16 @@ class HighsSession(Session):
         near = np.abs(z_new - z).max() <= CLOSE * np.abs(z).max() and np.abs(y_new - y).max() <= CLOSE * np.abs(y).max()
         return (y_new, z_new) if near else (y, z)
 
+    @property
+    def scale(self) -> Floats:
+        """(A,) tasks that HiGHS counts as one: about what an arc can run alone, where it would drop or refuse loads."""
+        load, gamma = self.instance.arcs.load.data, self.instance.arcs.gamma
+        fits = load.min() >= 1e-9 and load.max() <= 1e15  # what HiGHS takes in a matrix
+        return np.ones(len(gamma)) if fits else np.exp2(np.round(np.log2(gamma)))
+
     def lp(self, round: Any) -> LP:  # noqa: A002
-        item = self.mechanism
-        assert isinstance(item, Leximin | NestedMaxMin | Utilitarian), "the linear mechanisms are of these three kinds"
-        return item.lp(self.instance, round)
+        assert isinstance(self.mechanism, Leximin | NestedMaxMin | Utilitarian), "the linear mechanisms are of these three kinds"
+        return self.mechanism.lp(self.instance, round).scaled(self.scale)
 
     def _run(self, again: bool) -> str:
         """HiGHS on its model, `again` without its basis where that is LOST; the termination."""
@@ -172,7 +177,7 @@ class HighsSession(Session):
             first = FIRST_DENSE if self.dense else FIRST_FEW if self.instance.A <= FEW else FIRST_SPARSE
             self._open(lp, first if self.keep_model else self.chosen or {})
             if self.limits.start is not None and round is not None:
-                self.highs.setBasis(basis_at(lp, self.limits.start, self.instance.A))
+                self.highs.setBasis(basis_at(lp, self.limits.start / self.scale, self.instance.A))
 
     def _open(self, lp: LP, chosen: Mapping[str, Any]) -> None:
         """A HiGHS object with the LP; its options are those of the accuracy, then the chosen ones, then the user's."""
@@ -187,8 +192,7 @@ class HighsSession(Session):
         with self.logged():
             self._set(ours)
             check_highs_options(self.limits.solver_options)
-            for option, value in self.limits.solver_options.items():
-                self.highs.setOptionValue(option, value)
+            self._set(self.limits.solver_options)
             pass_lp(self.highs, lp)
 
     def _modify_model(self, round: Round) -> None:  # noqa: A002

@@ -225,3 +225,15 @@ def test_a_market_is_entered_by_its_rates_and_solved_by_default():
     assert found.method == METHOD
     assert found.claims_success
     assert found.message == ""
+
+
+def test_rates_that_highs_would_drop_or_refuse():
+    """Loads of 1e-20 to 1e20 of a server are outside of what HiGHS takes in a matrix, so arcs have units of their own."""
+    rng = np.random.default_rng(1)
+    wide = market(15, 20, 1, rates=10.0 ** rng.uniform(-10, 10, (15, 20)))
+    best = (wide.weights[:, None] * wide.rates.toarray()).max(axis=0) @ wide.capacities[:, 0]
+    for method in ("highs", "exact"):
+        found = solve(wide, "utilitarian", method)
+        assert found.termination == "optimal"
+        assert found.values["objective"] == pytest.approx(best, rel=EXACT)
+    assert solve(wide, "lmmf").termination == "optimal"
