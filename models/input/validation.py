@@ -355,7 +355,7 @@ def read_rates(value: Any, users: Sequence[str], servers: Sequence[str]) -> sp.c
     if not machine:
         require(is_vector(value) and len(value) == len(users), "rates are", value, f"they must be {shape[0]} lists (users)")
         named = zip(value, users, strict=True)
-        value = np.array([row(rates, servers, f"the rates of user {u!r}", "the rate on server") for rates, u in named])
+        value = np.array([row(own, servers, f"the rates of user {u!r}", f"the rate of user {u!r} on server") for own, u in named])
     if value.shape != shape or value.dtype.kind not in "fiu":
         size = " x ".join(map(str, value.shape))
         raise InstanceError(f"rates are {size} of type {value.dtype}, but they must be {shape[0]} x {shape[1]} numbers")

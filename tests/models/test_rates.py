@@ -132,7 +132,7 @@ def test_files_of_before_are_read_and_reserved_fields_are_not() -> None:
         (np.full((4, 3), -1.0), r"the rate of user 'u1' on server 's1' is -1, but it must be a finite number, at least 0"),
         (np.diag([1.0, np.inf, 1, 1])[:, :3], r"the rate of user 'u2' on server 's2' is inf"),
         ([[1, 1, 1], [0, 0, 0], [1, 1, 1], [1, 1, 1]], "user 'u2' has no eligible server"),
-        ([[1, 1, "x"], [1, 1, 1], [1, 1, 1], [1, 1, 1]], "the rate on server 's3' is 'x'"),
+        ([[1, 1, "x"], [1, 1, 1], [1, 1, 1], [1, 1, 1]], "the rate of user 'u1' on server 's3' is 'x'"),
         (np.full((4, 3), 1e-320), "out of range: change units"),
         ({"nobody": [1, 1, 1]}, "nobody"),
         ("fast", "rates are 'fast'"),
