@@ -40,8 +40,8 @@ from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import ACCURACY
 from fairalloc.solvers.running.time_limits import within
 
-DIGITS, FIXED = 4, 4
-"""Digits of a derivative that are shown; columns of the table before those of the users."""
+DIGITS, FIXED, USERS = 4, 4, 20
+"""Digits of a derivative that are shown; columns of the table before those of the users; users that the text shows."""
 
 LATE = "the work was ended before"
 """Why a derivative is not known at the time limit, or where the process that computed it ended."""
@@ -123,7 +123,11 @@ class Sensitivity:
         }
 
     def __str__(self) -> str:
-        return "\n".join(block.text() for block in self.grid().blocks(FIXED))
+        whole, kept, more = self.grid(), FIXED + USERS, self.allocation.instance.N - USERS
+        left = [f"... and {more} more users: to_dict and --format json have all"] if more > 0 else []
+        rows = [row[:kept] for row in whole.rows]
+        few = replace(whole, columns=whole.columns[:kept], rows=rows, notes=[*whole.notes, *left]).head()
+        return "\n".join(block.text() for block in few.blocks(FIXED))
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.up.shape))
