@@ -17,7 +17,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import ANYTHING, PLAIN, Rule, kinds, named
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, callers, require
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, plain
 from fairalloc.models.registry import imported
 
 if TYPE_CHECKING:
@@ -45,18 +45,32 @@ def _model(module: str, name: str, words: str) -> Rule:
     return Rule(lambda value: isinstance(value, getattr(sys.modules.get(module), name, ())), words)
 
 
+def _is_rescaled(value: Any) -> bool:
+    """Whether it is an instance with (N,) positive numbers."""
+    if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], Instance) and plain(value[1])):
+        return False
+    return value[1].shape == (value[0].N,) and bool(np.isfinite(value[1]).all() and (value[1] > 0).all())
+
+
 ASKED: Mapping[str, Rule] = {
     **dict.fromkeys(("configure", "kept", "settled"), Rule(lambda value: isinstance(value, Mechanism), "a Mechanism")),
     **dict.fromkeys(("domain", "home"), Rule(lambda value: isinstance(value, Instance), "an Instance")),
     **dict.fromkeys(("cvxpy", "write_cvxpy"), _model("cvxpy", "Problem", "a cvxpy.Problem")),
     **dict.fromkeys(("pyomo", "write_pyomo"), _model("pyomo.environ", "ConcreteModel", "a ConcreteModel")),
-    **dict.fromkeys(("check_complete", "check_groups", "check_models", "canonical", "unwritten", "model_prices"), ANYTHING),
+    **dict.fromkeys(("check_complete", "check_groups", "check_models", "unwritten"), ANYTHING),
+    "canonical": Rule(_is_rescaled, "(an Instance, its N positive numbers)"),
+    "model_prices": Rule(plain, "an array of numbers"),
+    "rate": Rule(plain, "an array of numbers"),
+    "prices": Rule(lambda value: value is None or plain(value), "an array of numbers or None"),
     "functions": several(callable, "functions"),
     "layers": Rule(lambda value: isinstance(value, AbstractSet) and value <= {"cvxpy", "pyomo"}, "a set of 'cvxpy' and 'pyomo'"),
     "parameters": PLAIN[Mapping],
     **dict.fromkeys(("is_ours", "has_residual"), PLAIN[bool]),
 }
 """What is asked of a mechanism around a solve, and what it must be or return: one sentence says where the caller's code fails."""
+
+SHAPED = {"prices": "KR", "model_prices": "KR", "rate": "N"}
+"""The sizes of the instance that is the first argument, which are the shape of what is returned."""
 
 
 def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
@@ -65,8 +79,8 @@ def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
     So it does where that returns what breaks its rule. InstanceError where an attribute that is not computed breaks it.
     """
     rules = {} if written_here(cls) else {**kinds(base), **asked}
-    for name in rules.keys() & vars(cls).keys():
-        made, is_method = vars(cls)[name], inspect.isfunction(getattr(base, name, None))
+    for name in [name for name in rules.keys() & vars(cls).keys() if hasattr(super(cls, cls), name)]:
+        made, is_method = vars(cls)[name], inspect.isfunction(getattr(super(cls, cls), name, None))
         if isinstance(made, property):
             setattr(cls, name, made.getter(_told(name, made.fget, rules[name])))
         elif isinstance(made, cached_property):
@@ -92,6 +106,9 @@ def _told(name: str, function: Any, rule: Rule) -> Callable[..., Any]:
             result = function(self, *given, **named)
         if not rule.fits(result):
             raise InstanceError(f"{what} returned {type(result).__name__}, but it must return {rule.words}")
+        if name in SHAPED and given and result is not None:
+            shape = tuple(getattr(given[0], axis) for axis in SHAPED[name])
+            require(result.shape == shape, f"{what} returned an array of shape", result.shape, f"it must be {shape}")
         return result
 
     return call

@@ -2,11 +2,13 @@
 
 import inspect
 import pickle
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 import cvxpy as cp
+import numpy as np
 import pyomo.environ as pyo
 import pytest
 
@@ -30,7 +32,7 @@ class MostTasks(fa.Mechanism):
 
 
 @pytest.mark.parametrize("limit", [None, 60])
-@pytest.mark.parametrize("name", [*sorted(ASKED.keys() - {"pyomo", "write_pyomo"}), "linear"])
+@pytest.mark.parametrize("name", [*sorted(ASKED.keys() - {"pyomo", "rate", "write_pyomo"}), "linear"])
 def test_what_an_own_mechanism_computes_and_fails_is_named(name, limit):
     is_method = inspect.isfunction(getattr(fa.Mechanism, name))
     own = type("Own", (MostTasks,), {name: fails if is_method else property(fails), "integer": False, "convex": True})()
@@ -54,14 +56,48 @@ def ends(self, *given):
         ("parameters", property(lambda self: [1]), "parameters of 'most-tasks' returned list, but it must return a mapping "),
         ("domain", lambda self, instance: 3, "domain of 'most-tasks' returned int, but it must return an Instance"),
         ("configure", lambda self, **given: None, "configure of 'most-tasks' returned NoneType, but it must return a Mechanism"),
+        (
+            "canonical",
+            lambda self, instance: None,
+            "canonical of 'most-tasks' returned NoneType, but it must return (an Instance, ",
+        ),
+        (
+            "prices",
+            lambda self, *given: "x",
+            "prices of 'most-tasks' returned str, but it must return an array of numbers or None",
+        ),
+        (
+            "prices",
+            lambda self, *given: np.ones((2, 7)),
+            "prices of 'most-tasks' returned an array of shape (2, 7), but it must ",
+        ),
+        (
+            "model_prices",
+            lambda self, *given: None,
+            "model_prices of 'most-tasks' returned NoneType, but it must return an array",
+        ),
         ("convex", "no", "convex of Own is 'no', but it must be "),
         ("functions", None, "functions of Own is None, but it must be a tuple of functions"),
         ("layers", ends, "layers of Own is <function ends at "),
     ],
 )
 def test_what_an_own_mechanism_says_wrongly_is_one_sentence(name, made, sentence):
-    with pytest.raises(fa.FairallocError, match=f"^{sentence}"):
+    with pytest.raises(fa.FairallocError, match=f"^{re.escape(sentence)}"):
         fa.solve(KHAMSE, type("Own", (MostTasks,), {name: made}))
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    [
+        (fails, "rate of 'nb' failed: ZeroDivisionError: division by zero"),
+        (lambda self, instance: None, "rate of 'nb' returned NoneType, but it must return an array of numbers"),
+        (lambda self, instance: np.ones((2, 7)), "rate of 'nb' returned an array of shape (2, 7), but it must be (4,)"),
+    ],
+)
+def test_rates_of_an_own_program_of_utilities_are_numbers_of_users(made, sentence):
+    own = type("Own", (type(fa.mechanism("nb")),), {"rate": made})()
+    with pytest.raises(fa.InstanceError, match=f"^{re.escape(sentence)}$"):
+        own.rate(KHAMSE)
 
 
 @pytest.mark.parametrize(
