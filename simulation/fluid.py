@@ -27,15 +27,18 @@ from numpy.typing import NDArray
 from fairalloc.formulations import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Duration, checked
-from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.errors import InstanceError, NotApplicable, require
+from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.simulation.log import FluidLog, FluidStep, ServerEvents
 from fairalloc.simulation.memory import Memory
 from fairalloc.simulation.workload import Cluster, Workload
 from fairalloc.solvers import solve
+from fairalloc.solvers.options import promised
 
 DONE = 1e-12  # parts of a job's work below which nothing is left of it: rounding
+INFEASIBLE = 1e-3  # parts of capacities and limits by which an allocation may be over, where no looser accuracy is asked for
 
 
 @checked
@@ -71,7 +74,7 @@ def simulate_fluid(
 
     Raises
     ------
-    InstanceError : a task fits on no machine, an argument breaks a rule, or there was no allocation
+    InstanceError : a task fits on no machine, an argument breaks a rule, or there was no feasible allocation
     NotApplicable : the jobs of one user may run on different machines (then `Workload.by_job`), or the mechanism places nothing
 
     Examples
@@ -198,6 +201,10 @@ class _Fluid:
             raise InstanceError(f"at {time:g} seconds there is no allocation of {answer.mechanism}: {why}")
         if answer.instance.K != instance.K:
             raise NotApplicable(f"{answer.mechanism} makes one pool of machines and places nothing: drf over machines is drfh")
+        over = infeasibility(Allocation(instance, answer.x)) if answer.x.shape == (instance.A,) else np.inf
+        most = max(INFEASIBLE, promised(options.get("accuracy", "mid")))
+        what = f"at {time:g} seconds the feasibility residual of {answer.mechanism} by {answer.method} on the machines is"
+        require(over <= most, what, over, f"it must be at most {most:g}")
         self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
         self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))

@@ -10,6 +10,8 @@ from profiles import drawn
 from strategies import simulations
 from tolerances import RESIDUAL
 
+from fairalloc.formulations import mechanism
+from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError, NotApplicable
 from fairalloc.simulation import Cluster, ServerEvents, Workload, simulate_fluid
 
@@ -129,3 +131,25 @@ def test_a_period_has_decimal_multiples_and_goes_on_where_times_are_rounded(ever
     log = simulate_fluid(jobs, ONE, "drfh", turns[-1] + 0.1 + 2 * (late > 0), every)
     assert [step.start for step in log.steps if len(step.users)] == turns
     assert log.started.tolist() == [late, turns[-1]]
+
+
+def doubled(self, instance):
+    return instance.replace(capacities=2 * instance.capacities)
+
+
+def one_user_less(self, instance):
+    return Instance(instance.demands[:1], instance.capacities)
+
+
+@pytest.mark.parametrize(
+    ("domain", "method"),
+    [(doubled, None), (one_user_less, None), (None, lambda i, *_: np.full(i.A, 1e3)), (None, lambda i, *_: -np.ones(i.A))],
+)
+def test_what_the_machines_do_not_allow_is_not_simulated(domain, method):
+    """Jobs ran on twice the machines with a residual of 1e-8, ended a thousand times too early, or had less than no work done."""
+    own = type("Own", (type(mechanism("nb")),), {"id": "own", **({"domain": domain} if domain else {})})
+    jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 0], [4, 4], [10, 10], [[0.5], [0.5]])
+    with pytest.raises(
+        InstanceError, match=r"^at 0 seconds the feasibility residual of nb by .* on the machines is .*, but it must"
+    ):
+        simulate_fluid(jobs, Cluster(["cpu"], [[1]]), own, method=method)
