@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Points: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
 """For each method points of its curve."""
 
-EXACT = 1e-17
-"""Where a residual of 0 stands on a logarithmic axis."""
+EXACT, FAR = 1e-17, 1e99
+"""Where residuals of 0, and those beyond it, stand on a logarithmic axis."""
 
 
 @checked
@@ -57,8 +57,8 @@ def front(points: Points, ax: "Axes | None" = None, *, order: Sequence[str] = ()
 
 
 def _visible(points: Sequence[tuple[float, float]]) -> Floats:
-    """(2, points) what is on the right, at least 1e-6, and what is measured, at least EXACT."""
-    return np.asarray(np.maximum(np.array(points).T, [[1e-6], [EXACT]]))
+    """(2, points) what is on the right, at least 1e-6, and what is measured, from EXACT to FAR."""
+    return np.asarray(np.clip(np.array(points).T, [[1e-6], [EXACT]], FAR))
 
 
 def _front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -608,3 +608,10 @@ def test_corners_are_found_in_any_units():
     """Capacities of 1e9 beside demands of 1e-3: the corners are found in units of what runs alone."""
     scaled = WANG.replace(capacities=[[2e9, 12e9], [12e9, 2e9]], demands=[[0.2e-3, 1e-3], [1e-3, 0.2e-3]])
     assert feasible_vertices(scaled) / 1e12 == pytest.approx(np.array([[0, 0], [0, 12], [10, 10], [12, 0]]), abs=ROUNDING * 1e3)
+
+
+def test_a_residual_of_any_size_is_drawn():
+    """A method that answered 1e300 tasks made a benchmark's page tell of an overflow."""
+    axes = fa.plots.front({"huge": [(1e-3, 1e300)], "right": [(1e-3, 1e-12)]})
+    axes.figure.canvas.draw()
+    assert axes.get_ylim()[1] < np.inf
