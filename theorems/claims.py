@@ -272,7 +272,8 @@ def property_matrix(
 
     Parameters
     ----------
-    mechanisms : ids or mechanisms of your own; None = all registered ones
+    mechanisms : ids or mechanisms of your own, which run in this process and end it where they call `os._exit`; None = all
+        registered ones
     properties : as `claim` takes them; None = Pareto optimality, envy-freeness, sharing incentive, strategyproofness and
         population monotonicity
     hypotheses : as `claim` takes them; None = those of the papers' statements, else any

@@ -68,8 +68,8 @@ def verify(
     statements : None = all; with several processes they must be registered ones, or those of claims in `files`
     time_limit : seconds of wall time for the whole call; what one statement does not need the others get
     seed : of all random numbers
-    jobs : processes, each with one thread for linear algebra; 1 = this process; None = one for each core, or this process where
-        the operating system cannot isolate others
+    jobs : processes, each with one thread for linear algebra; 1 = this process, which code of yours that calls `os._exit` ends;
+        None = one for each core, or this process where the operating system cannot isolate others
     store : file of findings; None = nothing is kept
     trials : the most cases of one search; with time to spare the findings then do not depend on the machine
     fresh : whether to leave stored witnesses aside, so that the search has to find its own
