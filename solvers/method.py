@@ -343,7 +343,7 @@ class Method:
     """
 
     id: str
-    kind: str
+    kind: str = "own"
     packages: ClassVar[tuple[str, ...]] = ()
     install: str = "pip install fairalloc"
     kinds: tuple[type[Mechanism], ...] = ()

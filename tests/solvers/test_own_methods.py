@@ -579,3 +579,8 @@ def test_an_infeasible_model_proves_something_where_the_mechanism_may_have_no_an
     assert not proves(edited, first_order, nothing)
     assert not proves(fa.mechanism("nb"), exact, nothing)
     assert not proves(edited, exact, nothing.noted(termination="error"))
+
+
+def test_a_method_class_that_says_no_kind_is_own():
+    """Its representation, and so a benchmark of it, had been an AttributeError."""
+    assert repr(type("Mine", (fa.Method,), {"id": "mine"})()) == "<method mine: own>"
