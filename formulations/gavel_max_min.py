@@ -10,52 +10,22 @@ z_n is the number of workers of a job (its scale factor) and X_equal,j = workers
     T = rates,   z = demands on the one resource,   workers = capacities,   x_nj = T_nj X_nj,   u_n = throughput(n, X),
 
 and the rows of a job's own time are those of `with_own_time` (models/transformations/own_time.py). It is mmf there, with
-sigma_n = z_n / throughput(n, X_equal).
+sigma_n = z_n / throughput(n, X_equal), so its model is that of lexicographic/rule.py.
 """
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.common.tasks import by_user, pyomo_arcs
-from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import MaxMin
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.own_time import own_time, with_own_time
 
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
-
 
 class GavelMaxMin(MaxMin):
     """The program above, on the instance in which jobs have time of their own."""
-
-    def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
-        """Variables "x" (A,), x_nj = T_nj X_nj, and "g", constraints "capacity" (workers and own time) and "fairness"."""
-        import cvxpy as cp
-
-        arcs, rate = instance.arcs, self.rate(instance)
-        x = cp.Variable(len(arcs), nonneg=True, name="x")
-        g = cp.Variable(nonneg=True, name="g")
-        capacity = (arcs.load @ x <= 1).set_label("capacity")  # sum_n X_nj z_n / workers_j <= 1 and sum_j X_nj <= 1
-        fairness = (cp.multiply(rate, arcs.owner @ x) >= g).set_label("fairness")  # throughput(n, X) sigma_n / w_n >= g
-        return cvxpy_round(cp.Problem(cp.Maximize(g), [capacity, fairness]), instance, round)
-
-    def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
-        """Variables `x[user, variant, server]` and `g`, expressions `share[user]`, constraints as in CVXPY."""
-        import pyomo.environ as pyo
-
-        (model, load, throughput), rate = pyomo_arcs(instance), by_user(instance, self.rate(instance))
-        model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)
-        model.share = pyo.Expression(instance.users, rule=lambda _, n: rate[n] * throughput[n])
-        model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
-        model.fairness = pyo.Constraint(instance.users, rule=lambda m, n: m.share[n] >= m.g)
-        model.objective = pyo.Objective(expr=model.g, sense=pyo.maximize)
-        return pyomo_round(model, instance, round)
 
 
 def timed(instance: Instance) -> Instance:

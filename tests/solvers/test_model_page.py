@@ -35,9 +35,7 @@ def test_a_page_whose_parameters_have_no_model_has_its_formula_and_code():
 GAMES = [{"alpha": 3}, {"B": 0.5}, {"A": [1, 2]}, {"utility": fa.Utility(lambda z: 1 / z)}]
 
 
-@pytest.mark.parametrize(
-    ("name", "given"), [("njc", {"objective": "sum"}), *(("alpha-pf-vds", given) for given in GAMES)], ids=str
-)
+@pytest.mark.parametrize(("name", "given"), [("njc", {"objective": "sum"}), *(("alpha-pf-vds", given) for given in GAMES)])
 def test_the_code_has_the_variables_of_the_model_and_the_page_names_the_parameters(name, given):
     """That of K's problem was shown beside parameters, and edits, that have the model in levels."""
     item, instance = fa.mechanism(name, **given), fa.example("khamse-fig1" if name != "njc" else "dolev-fig2").instance
