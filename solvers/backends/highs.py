@@ -14,7 +14,8 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.instance import Instance
-from fairalloc.solvers.backends.highs_session import HighsLeximinOptions, HighsSession
+from fairalloc.solvers.backends.highs_session import HighsSession
+from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.method import Limits, Method, Session
 
 ALONE: Mapping[str, Any] = {"run_crossover": "choose", "presolve": "off"}
@@ -55,7 +56,7 @@ class HighsLeximin(Highs):
     kinds, but = (Leximin,), (MaxMin,)
     anytime = True  # on large instances by the interior-point method
     keep_model = True
-    options = HighsLeximinOptions()
+    options = InteriorPointOptions()
 
 
 class HighsAlgorithm(Highs):

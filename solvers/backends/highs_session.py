@@ -1,7 +1,7 @@
 """A session of HiGHS without a modelling layer: what the methods of highs.py and their kin do in a round."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,6 @@ from fairalloc.formulations.lexicographic.linear_program import LP, Round, round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.utilitarian import Utilitarian
-from fairalloc.models.arguments import Whole
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
@@ -22,17 +21,8 @@ if TYPE_CHECKING:
     from fairalloc.solvers.interior_point.program import Result
 
 
-@dataclass(frozen=True)
-class HighsLeximinOptions(InteriorPointOptions):
-    """Of the first round; all other options are HiGHS' own.
-
-    Attributes
-    ----------
-    dense_arcs : arcs a user above which the first round goes to `interior-point` where that applies (suite `lexicographic`)
-    """
-
-    dense_arcs: Whole = 15
-
+DENSE_ARCS = 15
+"""Arcs a user above which the first round goes to `interior-point` where that applies (suite `lexicographic`)."""
 
 FIRST_DENSE: Mapping[str, Any] = {"solver": "ipx"}
 FIRST_SPARSE: Mapping[str, Any] = {"solver": "simplex", "presolve": "off"}
@@ -147,12 +137,11 @@ class HighsSession(Session):
     @property
     def dense(self) -> bool:
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
-        options = self.limits.own(HighsLeximinOptions)
-        if options.dense_arcs * self.instance.N >= self.instance.A:
+        if DENSE_ARCS * self.instance.N >= self.instance.A:
             return False
         from fairalloc.solvers.interior_point.method import why_not
 
-        return not why_not("highs:leximin", self.instance, options)
+        return not why_not("highs:leximin", self.instance, self.limits.own(InteriorPointOptions))
 
     def _by_interior_point(self, round: Round) -> "Result":  # noqa: A002
         from fairalloc.solvers.interior_point.max_min import MaxMinArrow  # few instances need it

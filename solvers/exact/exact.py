@@ -52,6 +52,9 @@ class ExactSolution:
         return [self.proof.prices] if isinstance(self.proof, ExactProgram) else [part.prices for part in self.proof]
 
 
+FROM_SLACKS = 200
+"""Arcs up to which the slacks are the basis to start from where floating point finds none that is right."""
+
 ExactOptimum: TypeAlias = tuple[Rationals, Fraction, Rationals, Rationals, Rationals]
 """The tasks (A,), the largest value, and the dual values: prices (K R,), those of the rows between, those of the limits (N,)."""
 
@@ -207,7 +210,7 @@ class ExactSession(HighsSession):
         except (RuntimeError, Stopped):  # numbers too far apart for floating point
             _ = self.limits.left  # raises when there is no time
             options = self.limits.own(ExactOptions)
-            if options.from_slacks < self.original.A:
+            if self.original.A > FROM_SLACKS:
                 raise
             most = max(options.max_pivots, 20 * len(program.columns))  # all others may have to enter, some more than once
             limits = replace(self.limits, options=replace(options, max_pivots=most))

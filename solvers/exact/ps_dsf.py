@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.arguments import Tolerances, Whole
+from fairalloc.models.arguments import Tolerances
 from fairalloc.models.exact.proofs import ExactLayer
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_fraction, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
@@ -35,8 +35,8 @@ from fairalloc.solvers.method import Limits, Stopped
 
 UNLIMITED = Limits()
 
-MOST_PIVOTS = 20_000
-"""Of the program for the prices of a layer, which starts from p = 0."""
+MOST_PIVOTS, LARGEST = 20_000, 10**6
+"""Pivots of the program for the prices of a layer, from p = 0; the largest denominator of tasks that the equations leave free."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,11 @@ class ExactOptions(SimplexOptions):
 
     Attributes
     ----------
-    from_slacks : arcs up to which the slack variables are the basis to start from where floating point finds none that is right
     tolerances : relative tolerances for full, served and equal; the smallest one whose pattern passes the
         exact check is taken
-    largest_denominator : of the tasks that the equations leave free, which are rounded to such fractions; at least 1
     """
 
-    from_slacks: Whole = 200
     tolerances: Tolerances = (1e-9, 1e-7, 1e-5, 1e-4)
-    largest_denominator: Whole = 10**6
 
 
 def unit(instance: Instance, arcs: ExactArcs) -> Rationals:
@@ -164,14 +160,14 @@ def exact_levels(instance: Instance, x: Floats, limits: Limits = UNLIMITED) -> R
         return None
     for read in patterns(game, x, options.tolerances):  # 1
         _ = limits.left  # raises when there is no time
-        if (found := _solved(arcs, units, read, x, options.largest_denominator)) is None:  # 2
+        if (found := _solved(arcs, units, read, x)) is None:  # 2
             continue
         if (levels(instance, found) if instance.single_variant else exact_layers(instance, found, limits)) is not None:  # 3
             return found
     return None
 
 
-def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, largest: int) -> Rationals | None:
+def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats) -> Rationals | None:
     """(A,) the tasks that solve the equations of a pattern and are next to x where they are free; None where there are none."""
     from flint import fmpq_mat
 
@@ -195,7 +191,7 @@ def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, larges
         equations.append({place[b]: 1 for b in of.get(n, [])} | {width: as_flint(limit)})
     entries = [equation.get(k, 0) for equation in equations for k in range(width + 1)]
     reduced, rank = fmpq_mat(len(equations), width + 1, entries).rref()
-    value = [Fraction(0)] * first + [_simple(float(x[a]), largest) for a in found.served]
+    value = [Fraction(0)] * first + [_simple(float(x[a])) for a in found.served]
     pivots = [next(k for k in range(width + 1) if reduced[i, k]) for i in range(rank)]
     if width in pivots:  # 0 = 1
         return None
@@ -206,7 +202,7 @@ def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats, larges
     return tuple(value[place[a]] if a in place else Fraction(0) for a in range(len(arcs.user)))
 
 
-def _simple(value: float, largest: int) -> Fraction:
+def _simple(value: float) -> Fraction:
     """A fraction with few digits within a millionth of a value, relative."""
     scale = Fraction(10) ** int(np.floor(np.log10(value)))
-    return Fraction(value / float(scale)).limit_denominator(max(largest, 1)) * scale
+    return Fraction(value / float(scale)).limit_denominator(LARGEST) * scale

@@ -40,12 +40,10 @@ def refused(method, item):
 
 
 def test_no_option_is_without_effect():
-    """`max_resources` had been read by `interior-point` alone, and `from_slacks` by `exact` alone."""
+    """`max_resources` had been read by `interior-point` alone."""
     wide = generators.generic(40, 20, 3)
     few, enough = (solve(wide, "drfh", "highs:leximin", options={"max_resources": most}).iterations for most in (2, 3))
     assert few != enough
-    with pytest.raises(NotApplicable, match="from_slacks"):
-        solve(SMALL, "njc", "njc-market", options={"from_slacks": 0})
 
 
 # ---- accuracies as numbers --------------------------------------------------------------------------------------------

@@ -119,9 +119,9 @@ WIDER = {
     ("interior-point", "nb", None, "limits"): ((13, 12, 12, 8), -8.696),
     ("interior-point", "tsf", None, "limits"): ((12, 10, 7, 6), -22.214),
     ("interior-point", "fds", 0.3, "pools"): ((6, 8, 6, 8), -7.685),
-    ("interior-point", "fds", 7.5, "pools"): ((6, 11, 6, 8), -12.293),
+    ("interior-point", "fds", 7.5, "pools"): ((4, 10, 5, 5), -16.819),
     ("interior-point", "alpha-fair", 0.5, "mixed"): ((13, 12, 9), 2.672),
-    ("interior-point", "alpha-fair", 3, "mixed"): ((7, 13, 10), -6.882),
+    ("interior-point", "alpha-fair", 3, "mixed"): ((7, 13, 9), -9.512),
     ("pdhg", "nb", None, "small"): ((1280, 680), -13.094),
 }
 """The same by method, mechanism, alpha and the set of instances."""
