@@ -44,7 +44,9 @@ GROUPS = {
     ),
     "simulation": (
         "Simulation",
-        "simulation.Cluster simulation.Workload simulation.simulate_fluid simulation.Memory simulation.arrivals "
+        "simulation.Cluster simulation.Workload simulation.simulate_fluid simulation.simulate_tasks simulation.Memory "
+        "simulation.arrivals simulation.workloads.google_files simulation.workloads.google_machines "
+        "simulation.workloads.bitbrains_files "
         "simulation.accounting.account simulation.metrics.utilisation simulation.metrics.dominant_shares simulation.metrics.jain",
     ),
     "errors": ("Errors", "FairallocError InstanceError UnknownName NotInstalled NotApplicable"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,7 +104,7 @@ class HighsSession(Session):
         near = np.abs(z_new - z).max() <= CLOSE * np.abs(z).max() and np.abs(y_new - y).max() <= CLOSE * np.abs(y).max()
         return (y_new, z_new) if near else (y, z)
 
-    @property
+    @cached_property
     def scale(self) -> Floats:
         """(A,) tasks that HiGHS counts as one: about what an arc can run alone, where it would drop or refuse loads."""
         load, gamma = self.instance.arcs.load.data, self.instance.arcs.gamma
@@ -139,7 +140,7 @@ class HighsSession(Session):
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
         if DENSE_ARCS * self.instance.N >= self.instance.A:
             return False
-        from fairalloc.solvers.interior_point.method import why_not
+        from fairalloc.solvers.interior_point.program import why_not
 
         return not why_not("highs:leximin", self.instance, self.limits.own(InteriorPointOptions))
 
@@ -179,9 +180,8 @@ class HighsSession(Session):
         ours |= {"simplex_iteration_limit": lp.pivots, **meant, **chosen}
         ours |= {"presolve": "off"} if ours.get("presolve") != "off" and lp.far_apart else {}
         with self.logged():
-            self._set(ours)
             check_highs_options(self.limits.solver_options)
-            self._set(self.limits.solver_options)
+            self._set({**ours, **self.limits.solver_options})
             pass_lp(self.highs, lp)
 
     def _modify_model(self, round: Round) -> None:  # noqa: A002

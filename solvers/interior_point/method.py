@@ -9,19 +9,8 @@ from fairalloc.models.instance import Instance
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.components import MaxMinSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
-from fairalloc.solvers.kkt.loads import uses_few
-from fairalloc.solvers.kkt.schur import most_rows, plan_for
+from fairalloc.solvers.interior_point.program import why_not
 from fairalloc.solvers.method import Limits, Method, Session
-
-
-def why_not(method: str, instance: Instance, options: InteriorPointOptions) -> str:
-    """Why the kernel does not apply to a domain; else "". The sentence names the method by its id."""
-    if options.max_resources < instance.R and not uses_few(instance):
-        return f"{method} forms blocks for at most {options.max_resources} resources, but there are {instance.R}"
-    if plan_for(instance, options.max_rows):
-        return ""
-    sizes = f"there are {instance.N} users, and {instance.K * instance.R} servers times resources"
-    return f"{method} forms a dense system of at most {most_rows(instance, options.max_rows)} rows, but {sizes}"
 
 
 class InteriorPoint(Method):

@@ -17,7 +17,7 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairArrow
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions, PrimalDual
-from fairalloc.solvers.interior_point.method import why_not
+from fairalloc.solvers.interior_point.program import why_not
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE
 

@@ -27,14 +27,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.feasibility import scaled_down
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
 from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, GRID, RISES, WORTHWHILE, KeptArcs
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
-from fairalloc.solvers.kkt.loads import ArcLoads, SparseLoads, restricted
-from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, scattered
+from fairalloc.solvers.kkt.loads import ArcLoads, SparseLoads, restricted, uses_few
+from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, most_rows, plan_for, scattered
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
 
@@ -106,6 +107,16 @@ class Result:
     prices: Floats
     error: float
     iterations: int
+
+
+def why_not(method: str, instance: Instance, options: InteriorPointOptions) -> str:
+    """Why the kernel does not apply to a domain; else "". The sentence names the method by its id."""
+    if options.max_resources < instance.R and not uses_few(instance):
+        return f"{method} forms blocks for at most {options.max_resources} resources, but there are {instance.R}"
+    if plan_for(instance, options.max_rows):
+        return ""
+    sizes = f"there are {instance.N} users, and {instance.K * instance.R} servers times resources"
+    return f"{method} forms a dense system of at most {most_rows(instance, options.max_rows)} rows, but {sizes}"
 
 
 class ArrowSession(Session):
