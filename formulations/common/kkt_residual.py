@@ -18,7 +18,7 @@ without derivatives and cones are judged by a bound on the objective that the du
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,21 +39,40 @@ STEP = 1e-4
 """The part by which values are changed to see how slopes change."""
 
 
-def _residual(values: tuple[Floats, ...], goal: tuple[Floats, ...], constraints: tuple[Any, ...]) -> float:
-    """The largest of primal, dual and gap of a model as a minimum, at the values of its n variables and m duals.
+class Variables(NamedTuple):
+    """(n,) values, their lower and upper bounds, and the sizes that violations of bounds are relative to."""
 
-    values : (n,) those, lower and upper bounds, and the sizes that violations of bounds are relative to
-    goal : (n,) grad f, and |grad f| + |H x|
-    constraints : (m, n) derivatives, (m,) multipliers with which r = grad f + dual @ rows, relative violations, distances from
-        the sides that the duals are of, and duals of the wrong sign
+    x: Floats
+    low: Floats
+    high: Floats
+    unit: Floats
+
+
+class Constraints(NamedTuple):
+    """The derivatives (m, n) of m constraints, and for each of them (m,):
+
+    dual : the multiplier, with r = grad f + dual @ rows
+    violation : relative to the constraint's sides and terms
+    slack : the distance from the side that the dual is of
+    wrong : the size of a dual of the wrong sign
     """
-    (x, low, high, unit), (slope, own), (rows, dual, beyond, slack, wrong) = values, goal, constraints
+
+    rows: sp.csr_array
+    dual: Floats
+    violation: Floats
+    slack: Floats
+    wrong: Floats
+
+
+def _residual(variables: Variables, slope: Floats, own: Floats, constraints: Constraints) -> float:
+    """The largest of primal, dual and gap of a model as a minimum; slope (n,) is grad f, own (n,) is |grad f| + |H x|."""
+    (x, low, high, unit), (rows, dual, violation, slack, wrong) = variables, constraints
     r, size = slope + dual @ rows, own + np.abs(dual) @ abs(rows)
     free, over, under = outside_of_signs(r, low, high)
     outside = np.maximum(np.maximum(low - x, x - high), 0.0) / unit
     below, above = (np.where(np.isfinite(side), np.abs(x - side), 0.0) for side in (low, high))
     gap = float(np.abs(dual) @ slack + below @ over + above @ under) / (float(np.abs(x) @ own) or 1.0)
-    parts = (beyond, wrong / (np.abs(dual).max(initial=0.0) + TINY), relative(free, size), outside)
+    parts = (violation, wrong / (np.abs(dual).max(initial=0.0) + TINY), relative(free, size), outside)
     return float(max(gap, *(part.max(initial=0.0) for part in parts)))
 
 
@@ -87,24 +106,24 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
     x = np.concatenate([_flat(v.value) for v in variables])
     most = np.concatenate([np.full(v.size, np.abs(v.value).max(initial=0.0)) for v in variables])
     low = np.concatenate([np.full(v.size, 0.0 if v.is_nonneg() else -np.inf) for v in variables])
-    rows = [_row_in_cvxpy(c, variables) for c in problem.constraints]
-    parts = [np.concatenate([row[k] for row in rows]) if rows else np.empty(0) for k in range(1, 5)]
-    matrix = sp.vstack([row[0] for row in rows], format="csr") if rows else sp.csr_array((0, len(x)))
+    each = [_constraint_in_cvxpy(c, variables) for c in problem.constraints]
+    matrix = sp.vstack([c.rows for c in each] or [sp.csr_array((0, len(x)))], format="csr")
+    parts = [np.concatenate(part) for part in zip(*(c[1:] for c in each), strict=True)] if each else [np.empty(0)] * 4
     sign = -1.0 if type(problem.objective).__name__ == "Maximize" else 1.0
-    values = (x, low, np.full(len(x), np.inf), most + NOISE * most.max(initial=0.0) + TINY)
-    goal = (sign * slope, np.abs(slope) + np.where(np.isfinite(bend), bend, 0.0))
-    return _residual(values, goal, (matrix, *parts))
+    values = Variables(x, low, np.full(len(x), np.inf), most + NOISE * most.max(initial=0.0) + TINY)
+    own = np.abs(slope) + np.where(np.isfinite(bend), bend, 0.0)
+    return _residual(values, sign * slope, own, Constraints(matrix, *parts))
 
 
-def _row_in_cvxpy(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, Floats, Floats, Floats]:
-    """The derivatives of a constraint, by rows; duals, violations, slacks, duals of the wrong sign."""
+def _constraint_in_cvxpy(constraint: Any, variables: list[Any]) -> Constraints:
+    """An equation or inequality of CVXPY, one row for each of its entries."""
     left, right = (_flat(part.value) for part in constraint.args)
     rows, excess = _jacobian(constraint.expr, variables), left - right
     scale = _sizes_of_terms(constraint, rows, variables)
     dual = np.ravel(constraint.dual_value, order="F") * np.ones(len(excess))
     if type(constraint).__name__ == "Equality":
-        return rows, dual, relative(np.abs(excess), scale), np.zeros(len(excess)), np.zeros(len(excess))
-    return rows, dual, relative(np.maximum(excess, 0.0), scale), np.abs(excess), np.maximum(-dual, 0.0)
+        return Constraints(rows, dual, relative(np.abs(excess), scale), np.zeros(len(excess)), np.zeros(len(excess)))
+    return Constraints(rows, dual, relative(np.maximum(excess, 0.0), scale), np.abs(excess), np.maximum(-dual, 0.0))
 
 
 def _sizes_of_terms(constraint: Any, rows: sp.csr_array, variables: list[Any]) -> Floats:
@@ -192,16 +211,15 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: Mapping[Any, float] |
     for v, value in zip(free, x.tolist(), strict=True):
         v.set_value(value, skip_validation=True)
     own = np.abs(grad) + (0.0 if there is None else np.abs(there.toarray()[0] - grad) / STEP)
-    low, high = _sides([v.bounds for v in free])
     body, sides = np.array([pyo.value(row.body) for row in given]), _sides([(row.lower, row.upper) for row in given])
     equal, told = np.array([row.equality for row in given], dtype=bool), np.array([duals[row] for row in given], dtype=float)
-    unit = np.abs(x) + NOISE * np.abs(x).max(initial=0.0) + TINY
-    goal, beyond = grad * (1.0 if goals[0].is_minimizing() else -1.0), _beyond(body, *sides, rows, x)
+    variables = Variables(x, *_sides([v.bounds for v in free]), np.abs(x) + NOISE * np.abs(x).max(initial=0.0) + TINY)
+    grad, beyond = grad * (1.0 if goals[0].is_minimizing() else -1.0), _beyond(body, *sides, rows, x)
     found = []
     for dual in (told, -told):
         away = np.abs(body - np.where(dual > 0, sides[1], sides[0]))
         slack, wrong = np.where(equal | np.isinf(away), 0.0, away), np.where(~equal & np.isinf(away), np.abs(dual), 0.0)
-        found.append(_residual((x, low, high, unit), (goal, own), (rows, dual, beyond, slack, wrong)))
+        found.append(_residual(variables, grad, own, Constraints(rows, dual, beyond, slack, wrong)))
     return min(found)
 
 
