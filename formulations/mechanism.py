@@ -79,8 +79,9 @@ def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
     So it does where that returns what breaks its rule. InstanceError where an attribute that is not computed breaks it.
     """
     rules = {} if written_here(cls) else {**kinds(base), **asked}
-    for name in [name for name in rules.keys() & vars(cls).keys() if hasattr(super(cls, cls), name)]:
-        made, is_method = vars(cls)[name], inspect.isfunction(getattr(super(cls, cls), name, None))
+    inherited = super(cls, cls)
+    for name in [name for name in rules.keys() & vars(cls).keys() if hasattr(inherited, name)]:
+        made, is_method = vars(cls)[name], inspect.isfunction(getattr(inherited, name))
         if isinstance(made, property):
             setattr(cls, name, made.getter(_told(name, made.fget, rules[name])))
         elif isinstance(made, cached_property):

@@ -75,7 +75,6 @@ class OwnFunction(Method):
     `limits.left` are the seconds left, `limits.promised` the residual asked for, `limits.start` (A,) tasks to start from.
     """
 
-    kind = "own"
     canonical = False
     warm = True
 

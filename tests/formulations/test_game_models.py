@@ -299,7 +299,8 @@ def test_the_merit_is_0_at_the_values_of_an_equilibrium(parameters):
 def test_a_warm_start_of_a_merit_is_used():
     answer = solve(SPARSE, "alpha-pf-vds", alpha=5)
     found = solve(SPARSE, "alpha-pf-vds", "pyomo:ipopt", alpha=5, warm_start=answer)
-    assert found.termination == "optimal"
+    assert (found.termination, found.residual <= RESIDUAL) == ("optimal", True)
+    assert found.message == "" or found.message.startswith("called inaccurate, but its answer proves a residual of")
     assert found.iterations < solve(SPARSE, "alpha-pf-vds", "pyomo:ipopt", alpha=5).iterations
 
 

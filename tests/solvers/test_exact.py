@@ -290,6 +290,11 @@ def test_an_interrupt_leaves_the_point_in_the_units_of_the_user_and_says_so(monk
     assert solve(WANG, "ps-dsf", "exact").termination == "interrupted"
 
 
+def test_tasks_that_are_free_are_fractions():
+    twins = Instance([[1, 1], [1, 1]], [[10, 10], [5, 5]])
+    assert solve(twins, "ps-dsf", "exact").x_exact is not None
+
+
 # ---- certificates ---------------------------------------------------------------------------------------------------
 
 SIZES = [(8, 3, 2), (20, 10, 3), (40, 5, 4), (10, 20, 2), (60, 3, 2), (5, 5, 5)]

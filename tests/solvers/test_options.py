@@ -39,7 +39,7 @@ def refused(method, item):
     return not method.computes(mechanism(item)) or method.applies(mechanism(item), SMALL)
 
 
-def test_no_option_is_without_effect():
+def test_who_takes_the_first_round_depends_on_max_resources():
     """`max_resources` had been read by `interior-point` alone."""
     wide = generators.generic(40, 20, 3)
     few, enough = (solve(wide, "drfh", "highs:leximin", options={"max_resources": most}).iterations for most in (2, 3))
