@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -32,13 +32,12 @@ from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.njc import NoJustifiedComplaints, requests
-from fairalloc.formulations.uniform import Uniform
 from fairalloc.formulations.utilitarian import Utilitarian, idle
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Seconds, Tolerance, checked
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
-from fairalloc.models.exact.proofs import ExactNestedRound, ExactProgram, ExactRound
+from fairalloc.models.exact.proofs import ExactProgram
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility, scaled_down
 from fairalloc.models.instance import Instance, as_instance
@@ -147,10 +146,7 @@ def _certified(
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
     """Steps 1 and 2: a certificate, not yet verified; Refuted where there is none for this allocation."""
-    if isinstance(item, Edited):
-        raise Refuted(f"it is an edit of {item.base.id!r}, and no proof in rationals is about an edited model")
-    if home.has_floors and not isinstance(item, Leximin | Utilitarian):
-        raise Refuted("with floors the lexicographic rules, the max-min programs and 'utilitarian' have proofs")
+    _refuse_without_proof(item, home)
     if isinstance(item, AlphaFair) and item.alpha == 1.0:
         return _bounded(find_mechanism("nb"), given or solve(home, "nb", time_limit=limits.left), limits, tolerance)
     if isinstance(item, Equilibrium):
@@ -159,7 +155,41 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     if isinstance(item, NoJustifiedComplaints):
         return _justified(given or solve(home, item.id, time_limit=limits.left), limits, tolerance)
     if isinstance(item, HierarchicalDrf):
-        return _filled(item, home, given, tolerance)
+        return _of_events(item, home, given, tolerance)
+    return _of_exact_answer(item, home, given, limits, tolerance)
+
+
+def _refuse_without_proof(item: Mechanism, home: Instance) -> None:
+    """Refuted for an edit, and for floors beside a mechanism whose certificates know none."""
+    if isinstance(item, Edited):
+        raise Refuted(f"it is an edit of {item.base.id!r}, and no proof in rationals is about an edited model")
+    if home.has_floors and not isinstance(item, Leximin | Utilitarian):
+        raise Refuted("with floors the lexicographic rules, the max-min programs and 'utilitarian' have proofs")
+
+
+def _of_events(item: Mechanism, home: Instance, given: Allocation | None, tolerance: float) -> Certificate:
+    """h-drf: the certificate of the allocation's own rationals, else of the tasks after the last event where it is near them."""
+    arcs, tasks = exact_arcs(home), hierarchical_filling(home)
+    if given is not None and given.x_exact is not None:
+        return FillingCertificate(item.id, given.x_exact, arcs.tasks(given.x_exact))
+    made = FillingCertificate(item.id, tuple(tasks[n] for n in arcs.user), tasks)
+    return made if given is None else _near_tasks(made, given, tolerance)
+
+
+def _of_exact_answer(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
+    """Rules and linear programs: the dual solution of the method `exact`, which proves the allocation's own rationals as well."""
+    rule, domain = _as_exact_computes_it(item, home)
+    answer = solve_exactly(rule, domain, limits)
+    x = answer.x if given is None or given.x_exact is None else given.x_exact
+    made = _of_dual_solution(item, rule, home, x, answer.proof)
+    if given is None:
+        return made
+    near = _near_answer(item, made, given, answer.x, tolerance)
+    return near if given.x_exact is None else made
+
+
+def _as_exact_computes_it(item: Mechanism, home: Instance) -> tuple[Mechanism, Instance]:
+    """The mechanism and the instance that `solve_exactly` takes; Refuted where it takes none."""
     try:
         found = in_rationals(item, home)
     except NotApplicable as fault:
@@ -167,42 +197,33 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     if found is None:
         whole = "whole tasks are proved by the gap of branch and bound, which is their residual"
         raise Refuted(whole if item.integer else "the method 'exact' does not compute this mechanism")
-    rule, domain = found
-    solution = solve_exactly(rule, domain, limits)
+    return found
+
+
+def _of_dual_solution(item: Mechanism, rule: Mechanism, home: Instance, x: Rationals, proof: Any) -> Certificate:
+    """The certificate of tasks x (A,); `rule` is what `exact` computes for the mechanism, nested-leximin where it has floors."""
     name = " ".join([item.id, *(f"{key}={value}" for key, value in item.parameters.items())])  # as at an end of alpha-fair
-    x = solution.x if given is None or given.x_exact is None else given.x_exact
-    made: Certificate
-    if isinstance(solution.proof, ExactProgram):
-        made = dual_solutions.ProgramCertificate(name, x, exact_arcs(home).tasks(x), solution.proof)
-    elif isinstance(rule, NestedMaxMin):
-        borrowed = int(rule.compared == "borrowed" and any(rule.first(domain).floor))
-        rounds = cast(tuple[ExactNestedRound, ...], solution.proof[: 1 if isinstance(item, MaxMin) else None])
-        made = dual_solutions.NestedCertificate(name, x, borrowed, rounds)
-    else:
-        made = dual_solutions.LeximinCertificate(name, x, cast(tuple[ExactRound, ...], solution.proof))
-    if given is None:
-        return made
-    unique = not isinstance(item, MaxMin | Utilitarian) or isinstance(item, Uniform)
-    near: Certificate = made
-    if not unique:
-        near = _near_value(made, item.values(given), item.values(Allocation(home, np.array(solution.x, dtype=float))), tolerance)
-        unique = isinstance(item, Utilitarian) and isinstance(made, dual_solutions.ProgramCertificate) and _is_unique(made, home)
-    if unique:
-        near = _near_tasks(made, given, tolerance)
-    elif isinstance(item, Utilitarian) and (room := idle(given)) > tolerance:  # which a small weight hides in the objective
+    if isinstance(proof, ExactProgram):
+        return dual_solutions.ProgramCertificate(name, x, exact_arcs(home).tasks(x), proof)
+    if not isinstance(rule, NestedMaxMin):
+        return dual_solutions.LeximinCertificate(name, x, proof)
+    borrowed = int(rule.compared == "borrowed" and any(rule.first(home).floor))
+    return dual_solutions.NestedCertificate(name, x, borrowed, proof[: 1 if isinstance(item, MaxMin) else None])
+
+
+def _near_answer(item: Mechanism, made: Certificate, given: Allocation, exact: Rationals, tolerance: float) -> Certificate:
+    """The certificate, where the allocation is near the exact answer x (A,): in tasks where these are unique, else in value."""
+    if item.unique:
+        return _near_tasks(made, given, tolerance)
+    best = Allocation(given.instance, np.array(exact, dtype=float))
+    near = _near_value(made, item.values(given), item.values(best), tolerance)
+    if not isinstance(item, Utilitarian):
+        return near
+    if isinstance(made, dual_solutions.ProgramCertificate) and _is_unique(made, given.instance):
+        return _near_tasks(made, given, tolerance)
+    if (room := idle(given)) > tolerance:  # which a small weight hides in the objective
         raise Refuted(f"a user could have {room:.1e} of its tasks more on what is free")
-    return near if given.x_exact is None else made
-
-
-def _filled(item: Mechanism, home: Instance, given: Allocation | None, tolerance: float) -> Certificate:
-    """Of the allocation's own rationals, or of the tasks after the last event where it is near them."""
-    tasks, arcs = hierarchical_filling(home), exact_arcs(home)
-    made = FillingCertificate(item.id, tuple(tasks[n] for n in arcs.user), tasks)
-    if given is None:
-        return made
-    if given.x_exact is not None:
-        return replace(made, x=given.x_exact, tasks=arcs.tasks(given.x_exact))
-    return _near_tasks(made, given, tolerance)
+    return near
 
 
 def _is_unique(certificate: dual_solutions.ProgramCertificate, instance: Instance) -> bool:
@@ -242,7 +263,10 @@ def _near_value(made: Certificate, given: Mapping[str, float], right: Mapping[st
 
 
 def _of_game(item: Equilibrium, home: Instance, given: Allocation, limits: Limits, tolerance: float) -> Certificate:
-    """Levels or layers for PS-DSF, the bounds of nb where the game is that (not with limits), else a bound on the residual."""
+    """An equilibrium: levels or prices for PS-DSF, the bounds of nb where the game is nb, else a bound on the residual.
+
+    The game is nb where g = log on every server and no user has a limit.
+    """
     if item.functions:
         raise Refuted("not decided: a utility of one's own is computed in floating point, so there is no proof in rationals")
     if not given.has_point or np.any(given.tasks <= 0):
@@ -259,7 +283,10 @@ def _of_game(item: Equilibrium, home: Instance, given: Allocation, limits: Limit
 
 
 def _levels(item: Mechanism, home: Instance, given: Allocation, tolerance: float) -> Certificate:
-    """The allocation's own rationals, or the exact answer that has its pattern and is near it."""
+    """PS-DSF: the certificate of the allocation's own rationals, else of the exact answer whose pattern the allocation has.
+
+    A pattern is which resources are full, who runs tasks where, and whose shares are equal: equations that rationals solve.
+    """
     domain = item.domain(home)
     x = given.x_exact if given.x_exact is not None else exact_levels(domain, given.x)
     kind: Any = game_certificate.LevelsCertificate if domain.single_variant else game_certificate.PricesCertificate
@@ -317,23 +344,12 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
             raise Refuted(f"{start}no NJC allocation was found within {tolerance:.1g} of it, and its residual is {residual:.3g}")
         x = d.tasks(found[0])
         about = f"the tasks of the allocation differ by at most {far_apart(found[0], part):.1e}, relative"
-    total = sum(instance.exact.weights)
-    return JustifiedCertificate("njc", x, *justified(arcs, x), tuple(w / total for w in instance.exact.weights), about=about)
+    return JustifiedCertificate("njc", x, *justified(arcs, x), d.entitlement, about=about)
 
 
 def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: float) -> Certificate:
-    """The bounds proved by the best known prices, for the allocation scaled down to be feasible exactly.
-
-    A user whose weight is 1e-12 of the sum may be far from its tasks and hardly lower the value, so the residual counts too.
-    """
-    if not given.has_point or np.any(given.tasks <= 0):
-        raise Refuted("a user has no task")
-    known = proved(item, given, limits)
-    if not known.not_judged and known.residual > tolerance:
-        raise Refuted(f"the residual of the allocation is {known.residual:.3g}, but {tolerance:.3g} is allowed")
-    user = user_error(find_mechanism("nb"), known.proof or given, allowed_user_error(tolerance), limits)
-    if user.error is not None and user.error > allowed_user_error(tolerance):
-        raise Refuted(user.sentence or "not decided: nothing bounds how far the tasks of each user are from the right ones")
+    """nb: the bounds proved by the best known prices, for the allocation scaled down to be feasible exactly."""
+    _refuse_what_value_hides(item, given, limits, tolerance)
     instance = given.instance
     arcs, weights = exact_arcs(instance), instance.exact.weights
     x = _shrunk(arcs, given.x)
@@ -351,6 +367,18 @@ def _bounded(item: Mechanism, given: Allocation, limits: Limits, tolerance: floa
         raise Refuted(f"the bounds on the optimal value are {float(part):.3g} sum w apart, but {tolerance:.3g} is allowed")
     lower = dual_solutions.log_value(weights, tasks)[0] // dual_solutions.STEP * dual_solutions.STEP
     return dual_solutions.BoundsCertificate("nb", x, prices, rest, gap, lower, lower + 2 * dual_solutions.STEP + gap)
+
+
+def _refuse_what_value_hides(item: Mechanism, given: Allocation, limits: Limits, tolerance: float) -> None:
+    """Refuted where a residual or a user's tasks are wrong: a user with 1e-12 of all weights hardly lowers the value."""
+    if not given.has_point or np.any(given.tasks <= 0):
+        raise Refuted("a user has no task")
+    known = proved(item, given, limits)
+    if not known.not_judged and known.residual > tolerance:
+        raise Refuted(f"the residual of the allocation is {known.residual:.3g}, but {tolerance:.3g} is allowed")
+    user = user_error(find_mechanism("nb"), known.proof or given, allowed_user_error(tolerance), limits)
+    if user.error is not None and user.error > allowed_user_error(tolerance):
+        raise Refuted(user.sentence or "not decided: nothing bounds how far the tasks of each user are from the right ones")
 
 
 def _shrunk(arcs: ExactArcs, x: Floats) -> Rationals:
