@@ -26,8 +26,9 @@ INSTANCE_SCHEMA = "fairalloc-instance/2"
 INSTANCE_SCHEMAS = ("fairalloc-instance/1", INSTANCE_SCHEMA)
 T = TypeVar("T")
 
-SINCE_2, RESERVED = ("rates", "min_tasks"), ("user_rows",)
-"""The fields of a user that fairalloc-instance/1 does not have, and names that no other field may get."""
+OF_USERS, SINCE_2 = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on"), ("rates", "min_tasks")
+"""The fields of a user, and those that fairalloc-instance/1 does not have."""
+
 ALLOCATION_SCHEMA, ARRAYS = "fairalloc-allocation/1", ("prices", "round_prices", "bundles")
 
 LARGEST = 1 << 29
@@ -133,45 +134,56 @@ def parse_instance(document: Any, what: str = "the instance") -> Instance:
     """The instance in a parsed JSON document, which errors call `what`; an InstanceError names the field that is wrong."""
     known = ("schema", "name", "resources", "servers", "users", "groups")
     _object(document, what, known, required=("schema", "resources", "servers", "users"))
-    about, schema = f"the schema of {what} is", document["schema"]
-    require(schema in INSTANCE_SCHEMAS, about, schema, f"it must be {INSTANCE_SCHEMA!r}")
-    new = SINCE_2 if document["schema"] == INSTANCE_SCHEMA else ()
-    groups = document.get("groups")
+    _check_schema(document, what, INSTANCE_SCHEMAS)
+    new = document["schema"] == INSTANCE_SCHEMA
+    groups, resources = document.get("groups"), document["resources"]
     require(new or groups is None, "groups are", groups, f"only {INSTANCE_SCHEMA!r} has them")
-    servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
-    fields = ("name", "demands", "weight", "max_tasks", "eligible", "demands_on", *new)
-    users = _objects(document["users"], "user", fields, ("name", "demands"))
-    names = [s["name"] for s in servers]
-    for server in servers:
-        count, capacity, name = server.get("count", 1), server["capacity"], server["name"]
-        require(not isinstance(count, str), f"the count of server {name!r} is", count, "it must be a JSON integer")
-        require(not isinstance(capacity, dict), f"the capacity of server {name!r} is", capacity, "it must be a list of numbers")
-    for user in users:
-        who, chosen, rates, on = f"of user {user['name']!r}", user.get("eligible"), user.get("rates"), user.get("demands_on", {})
-        require(_vectors(user["demands"]), f"the demands {who} are", user["demands"], "they must be a list of vectors")
-        listed, served = chosen is None or isinstance(chosen, list), rates is None or (isinstance(rates, dict) and rates)
-        require(listed, f"eligible {who} is", chosen, "it must be a list of servers or null")
-        require(served, f"rates {who} are", rates, "they must give servers their rates, or be null")
-        vectors = isinstance(on, dict) and all(map(_vectors, on.values()))
-        require(vectors, f"demands_on {who} is", on, "it must give each server a list of vectors")
-    resources, rated = document["resources"], any(u.get("rates") for u in users)
     require(isinstance(resources, list), "the resources are", resources, "they must be a list of names")
+    servers = _objects(document["servers"], "server", ("name", "capacity", "count"), ("name", "capacity"))
+    users = _objects(document["users"], "user", OF_USERS + SINCE_2 * new, ("name", "demands"))
+    for server in servers:
+        _check_server(server)
+    for user in users:
+        _check_user(user)
     return Instance(
         [u["demands"] for u in users],
         [s["capacity"] for s in servers],
         weights=[u.get("weight", 1) for u in users],
         counts=[s.get("count", 1) for s in servers],
         eligible={n: u.get("eligible") for n, u in enumerate(users)},
-        rates={n: u.get("rates") for n, u in enumerate(users)} if rated else None,
+        rates={n: u.get("rates") for n, u in enumerate(users)} if any(u.get("rates") for u in users) else None,
         max_tasks=[u.get("max_tasks") for u in users],
         min_tasks=[u.get("min_tasks", 0) for u in users] if any("min_tasks" in u for u in users) else None,
         demands_on={(n, server): v for n, u in enumerate(users) for server, v in u.get("demands_on", {}).items()},
         groups=groups,
         name=document.get("name", ""),
         users=[u["name"] for u in users],
-        servers=names,
+        servers=[s["name"] for s in servers],
         resources=resources,
     )
+
+
+def _check_schema(document: Mapping[str, Any], what: str, known: Sequence[str]) -> None:
+    """InstanceError where a document is not of a known schema, of which the last is the newest."""
+    require(document["schema"] in known, f"the schema of {what} is", document["schema"], f"it must be {known[-1]!r}")
+
+
+def _check_server(server: Mapping[str, Any]) -> None:
+    """InstanceError where a field is of a form that `Instance` would read in another way."""
+    name, count, capacity = server["name"], server.get("count", 1), server["capacity"]
+    require(not isinstance(count, str), f"the count of server {name!r} is", count, "it must be a JSON integer")
+    require(not isinstance(capacity, dict), f"the capacity of server {name!r} is", capacity, "it must be a list of numbers")
+
+
+def _check_user(user: Mapping[str, Any]) -> None:
+    """As `_check_server`."""
+    who, chosen, rates, on = f"of user {user['name']!r}", user.get("eligible"), user.get("rates"), user.get("demands_on", {})
+    require(_vectors(user["demands"]), f"the demands {who} are", user["demands"], "they must be a list of vectors")
+    require(chosen is None or isinstance(chosen, list), f"eligible {who} is", chosen, "it must be a list of servers or null")
+    rated = rates is None or (isinstance(rates, dict) and rates)
+    require(rated, f"rates {who} are", rates, "they must give servers their rates, or be null")
+    vectors = isinstance(on, dict) and all(map(_vectors, on.values()))
+    require(vectors, f"demands_on {who} is", on, "it must give each server a list of vectors")
 
 
 def instance_document(instance: Instance) -> dict[str, Any]:
@@ -269,27 +281,24 @@ def write_allocation(allocation: Allocation, path: str | Path) -> None:
 
 
 def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:
-    instance, arcs = allocation.instance, allocation.instance.arcs
-    own = range(arcs.owner.indptr[n], arcs.owner.indptr[n + 1])
-    by_server = defaultdict[int, float](float)
+    instance, arcs, exact = allocation.instance, allocation.instance.arcs, allocation.x_exact
+    own, servers = range(*arcs.owner.indptr[n : n + 2].tolist()), defaultdict[int, list[int]](list)
     for a in own:
-        by_server[int(arcs.server[a])] += float(allocation.x[a])
-    servers = sorted(by_server)
+        servers[int(arcs.server[a])].append(a)
+    there = {instance.servers[i]: servers[i] for i in sorted(servers)}  # the arcs on each server
     user: dict[str, Any] = {"name": instance.users[n], "tasks": as_json(allocation.tasks[n])}
-    user["by_server"] = {instance.servers[i]: as_json(by_server[i]) for i in servers}
+    user["by_server"] = {server: as_json(sum(allocation.x[a] for a in some)) for server, some in there.items()}
     user["by_variant"] = as_json(allocation.by_variant[n])
     if instance.vectors.counts[n] > 1:
+        rational = {} if exact is None else {a: {"tasks_exact": exact_text(exact[a])} for a in own}
         user["by_arc"] = [
             {"server": instance.servers[arcs.server[a]], "variant": int(arcs.variant[a]), "tasks": as_json(allocation.x[a])}
+            | rational.get(a, {})
             for a in own
         ]
-    if allocation.x_exact is not None:
-        parts = {instance.servers[i]: Fraction(0) for i in servers}
-        for k, a in enumerate(own):
-            parts[instance.servers[arcs.server[a]]] += allocation.x_exact[a]
-            if "by_arc" in user:
-                user["by_arc"][k]["tasks_exact"] = exact_text(allocation.x_exact[a])
-        user["tasks_exact"] = exact_text(sum(parts.values(), Fraction(0)))
+    if exact is not None:
+        user["tasks_exact"] = exact_text(sum((exact[a] for a in own), Fraction(0)))
+        parts = {server: sum((exact[a] for a in some), Fraction(0)) for server, some in there.items()}
         user["by_server_exact"] = {server: exact_text(tasks) for server, tasks in parts.items()}
     return user
 
@@ -307,44 +316,65 @@ def parse_allocation(document: Any, instance: Instance, what: str = "the allocat
     A `trace` comes back with tuples for its lists and nan for its nulls, a `log` line by line.
     """
     _object(document, what, None, required=("schema", "users"))
-    about, schema = f"the schema of {what} is", document["schema"]
-    require(schema == ALLOCATION_SCHEMA, about, schema, f"it must be {ALLOCATION_SCHEMA!r}")
-    x = np.zeros(instance.A)
-    position = {key: a for a, key in enumerate(zip(instance.arcs.user, instance.arcs.variant, instance.arcs.server, strict=True))}
-    x_exact: list[Fraction | None] = [Fraction(0)] * len(x)
-    seen, filled, variants = set(), set(), instance.vectors.counts
-    for user in _objects(document["users"], "user", None, ("name", "by_server")):
+    _check_schema(document, what, (ALLOCATION_SCHEMA,))
+    x, x_exact = _tasks(document["users"], instance)
+    parameters, log = document.get("parameters", {}), document.get("log", [])
+    require(isinstance(parameters, dict), "the parameters of the allocation are", parameters, "they must be an object")
+    lines = isinstance(log, list) and all(isinstance(line, str) for line in log)
+    require(lines, "the log of the allocation is", log, "it must be a list of lines")
+    return Allocation(
+        instance,
+        x,
+        mechanism=_name(document, "mechanism"),
+        method=_name(document, "method"),
+        parameters=parameters,
+        trace=_trace(document),
+        log=tuple(log),
+        **{field: _numbers(document[field], field) for field in ARRAYS if field in document},
+        x_exact=x_exact,
+    )
+
+
+def _tasks(value: Any, instance: Instance) -> tuple[Floats, tuple[Fraction, ...] | None]:
+    """(A,) the tasks of all users, 0 where none are given, and the same as rationals, None where there are none.
+
+    InstanceError where a user is missing or stands twice, or where only some tasks have a rational.
+    """
+    arcs = zip(instance.arcs.user.tolist(), instance.arcs.variant.tolist(), instance.arcs.server.tolist(), strict=True)
+    position = {key: a for a, key in enumerate(arcs)}
+    given: dict[int, tuple[float, Fraction | None]] = {}
+    seen = set()
+    for user in _objects(value, "user", None, ("name", "by_server")):
         n = _position(instance.users, user["name"], "user")
         if n in seen:
             raise InstanceError(f"user {user['name']!r} stands twice in the allocation")
         seen.add(n)
-        for variant, server, tasks, rational_tasks in _entries(user, int(variants[n])):
-            i = _position(instance.servers, server, "server")
-            where = f"user {user['name']!r} tasks on server {server!r}" + (f" as variant {variant}" if variant else "")
-            if (n, variant, i) not in position:
-                raise InstanceError(f"the allocation gives {where}, where it is not eligible")
-            if (n, variant, i) in filled:
-                raise InstanceError(f"the allocation gives {where} twice")
-            filled.add((n, variant, i))
-            a = position[n, variant, i]
-            what = f"the number of tasks of user {user['name']!r} on server {server!r}"
-            x[a] = np.nan if tasks is None else finite(tasks, what)
-            x_exact[a] = None if rational_tasks is None else _exactly(rational_tasks, float(x[a]), where)
-        _check_sum(user, x[slice(*instance.arcs.owner.indptr[n : n + 2])])
+        own = _tasks_of_user(user, n, instance, position)
+        _check_sum(user, np.array([tasks for tasks, _ in own.values()]))
+        given |= own
     for n in sorted(set(range(instance.N)) - seen)[:1]:
         raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
-    names = {field: document.get(field, "") for field in ("mechanism", "method")}
-    for field, name in names.items():
-        check_name(name, f"the {field} of the allocation")
-    parameters = document.get("parameters", {})
-    require(isinstance(parameters, dict), "the parameters of the allocation are", parameters, "they must be an object")
-    exact, log = _all_or_none(x_exact, filled, instance), document.get("log", [])
-    events = _objects(document.get("trace", []), "trace event", None, ())
-    trace = tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
-    lines = isinstance(log, list) and all(isinstance(line, str) for line in log)
-    require(lines, "the log of the allocation is", log, "it must be a list of lines")
-    arrays = {field: _numbers(document[field], field) for field in ARRAYS if field in document}
-    return Allocation(instance, x, parameters=parameters, trace=trace, log=tuple(log), x_exact=exact, **arrays, **names)
+    x = np.zeros(instance.A)
+    x[list(given)] = [tasks for tasks, _ in given.values()]
+    return x, _all_or_none({a: exact for a, (_, exact) in given.items()}, instance)
+
+
+def _tasks_of_user(
+    user: Mapping[str, Any], n: int, instance: Instance, position: Mapping[tuple[int, int, int], int]
+) -> dict[int, tuple[float, Fraction | None]]:
+    """{arc: (tasks, rational or None)} of user n; `position` is {(user, variant, server): arc}."""
+    result: dict[int, tuple[float, Fraction | None]] = {}
+    for variant, server, tasks, exact in _entries(user, int(instance.vectors.counts[n])):
+        where = f"user {user['name']!r} tasks on server {server!r}" + (f" as variant {variant}" if variant else "")
+        a = position.get((n, variant, _position(instance.servers, server, "server")))
+        if a is None:
+            raise InstanceError(f"the allocation gives {where}, where it is not eligible")
+        if a in result:
+            raise InstanceError(f"the allocation gives {where} twice")
+        what = f"the number of tasks of user {user['name']!r} on server {server!r}"
+        number = np.nan if tasks is None else finite(tasks, what)
+        result[a] = number, None if exact is None else _exactly(exact, number, where)
+    return result
 
 
 def _check_sum(user: Mapping[str, Any], x: Floats) -> None:
@@ -370,9 +400,8 @@ def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any
         given = user.get(field, {})
         require(isinstance(given, dict), f"{field} of user {user['name']!r} is", given, "it must be a JSON object")
     given, exact = user["by_server"], user.get("by_server_exact", {})
-    for server in exact if exact.keys() != given.keys() else ():
-        if server not in given:
-            raise InstanceError(f"by_server_exact of user {user['name']!r} names server {shown(server)}, but by_server does not")
+    for server in [server for server in exact if server not in given][:1]:
+        raise InstanceError(f"by_server_exact of user {user['name']!r} names server {shown(server)}, but by_server does not")
     return [(0, server, tasks, exact.get(server)) for server, tasks in given.items()]
 
 
@@ -385,15 +414,27 @@ def _exactly(value: Any, tasks: float, where: str) -> Fraction:
     return result
 
 
-def _all_or_none(x_exact: list[Fraction | None], filled: set[Any], instance: Instance) -> tuple[Fraction, ...] | None:
-    """The rationals of all arcs, None where there are none; InstanceError where some tasks have one and others have not."""
-    missing, arcs = x_exact.count(None), instance.arcs
-    if missing == len(filled):
+def _all_or_none(exact: Mapping[int, Fraction | None], instance: Instance) -> tuple[Fraction, ...] | None:
+    """(A,) the rationals {arc: rational}, None where there are none; InstanceError where only some tasks have one."""
+    missing, arcs = sorted(a for a, value in exact.items() if value is None), instance.arcs
+    if len(missing) == len(exact):
         return None
-    for a in [a for a, value in enumerate(x_exact) if value is None][:1]:
+    for a in missing[:1]:
         user, server = instance.users[arcs.user[a]], instance.servers[arcs.server[a]]
         raise InstanceError(f"user {user!r} has no exact tasks on server {server!r}, but other tasks are given exactly")
-    return tuple(value for value in x_exact if value is not None)
+    return tuple(exact.get(a) or Fraction(0) for a in range(len(arcs)))
+
+
+def _name(document: Mapping[str, Any], field: str) -> str:
+    """The id in a field, "" where it has none."""
+    name = document.get(field, "")
+    check_name(name, f"the {field} of the allocation")
+    return str(name)
+
+
+def _trace(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    events = _objects(document.get("trace", []), "trace event", None, ())
+    return tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
 
 
 def _numbers(value: Any, what: str) -> Any:
@@ -434,8 +475,6 @@ def _object(value: Any, what: str, known: Sequence[str] | None, required: Sequen
     for field in [field for field in required if field not in value][:1]:
         raise InstanceError(f"{what} has no field {field!r}")
     for field in [field for field in value if known and field not in known][:1]:
-        if field in RESERVED:
-            raise InstanceError(f"{what} has the field {field!r}, which is reserved: this version does not read it")
         raise InstanceError(f"{what} has the unknown field {field!r}: the fields are {', '.join(known or ())}")
 
 

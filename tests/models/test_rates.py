@@ -115,11 +115,9 @@ def test_files_keep_them() -> None:
         parse_instance(document)
 
 
-def test_files_of_before_are_read_and_reserved_fields_are_not() -> None:
+def test_files_of_before_are_read_and_have_no_groups() -> None:
     document = instance_document(fa.Instance(D, C))
     assert parse_instance(document | {"schema": "fairalloc-instance/1"}) == fa.Instance(D, C)
-    with pytest.raises(fa.InstanceError, match="reserved"):
-        parse_instance(document | {"user_rows": []})
     with pytest.raises(fa.InstanceError, match="only 'fairalloc-instance/2' has them"):
         parse_instance(document | {"schema": "fairalloc-instance/1", "groups": {"A": ["u1"]}})
 
