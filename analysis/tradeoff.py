@@ -56,17 +56,14 @@ class TradeOff:
 
 
 @checked
-def tradeoff(
-    instance: Instance, alphas: Sequence[Any] = (1, 2, 3, 5, 10, "inf"), method: str | None = None, **options: Any
-) -> TradeOff:
+def tradeoff(instance: Instance, alphas: Sequence[Any] = (1, 2, 3, 5, 10, "inf"), **options: Any) -> TradeOff:
     """Solve alpha-pf-vds for each alpha.
 
     Parameters
     ----------
     instance : the problem
     alphas : T numbers > 0, or "inf"
-    method : id of the method, None = the fastest that is exact enough
-    options : further arguments of `solve`, such as accuracy or time_limit
+    options : further arguments of `solve`, such as method, accuracy or time_limit
 
     Raises
     ------
@@ -85,6 +82,4 @@ def tradeoff(
     require(len(alphas), "alphas is", alphas, "a trade-off needs at least one alpha")
     require("alpha" not in options, "alpha is", options.get("alpha"), "a trade-off takes all of them as alphas")
     numbers = tuple(number(alpha, "alpha") for alpha in alphas)
-    return TradeOff(
-        instance, numbers, tuple(solve(instance, "alpha-pf-vds", method, alpha=alpha, **options) for alpha in numbers)
-    )
+    return TradeOff(instance, numbers, tuple(solve(instance, "alpha-pf-vds", alpha=alpha, **options) for alpha in numbers))

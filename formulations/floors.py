@@ -71,17 +71,20 @@ class WithFloors(Edited):
         check_that_all_can_run(instance, kept, self.id, "the floors")
 
     def check_models(self, instance: Instance) -> None:
-        """That of the mechanism: `exact` reads its share."""
+        """NotApplicable where models of one's own are not what the share of the rule says: `exact` computes with the share."""
         self.base.check_models(instance)
 
     def canonical(self, instance: Instance) -> tuple[Instance, Floats]:
-        """Those of the mechanism; of ours always the same object for an instance."""
+        """The units of the mechanism; those of a mechanism of this package are computed once for an instance."""
         if not self.base.is_ours:
             return self.base.canonical(instance)
         return instance.once((self.base, "canonical"), lambda: self.base.canonical(instance))
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:
-        """Of a rule in units of the level g, which is sigma_n u_n / phi_n; else those of the mechanism."""
+        """Prices as for the mechanism; those of a rule with floors are divided by the unit of the level g = sigma_n u_n / phi_n.
+
+        Parameters as in `Mechanism.model_prices`. All users have the same level, so the first one tells the unit.
+        """
         if not isinstance(self.base, Leximin):
             return self.base.model_prices(domain, scaled, x, given)
         unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
@@ -89,7 +92,7 @@ class WithFloors(Edited):
         return result
 
     def values(self, allocation: Allocation) -> dict[str, float]:
-        """Those of the mechanism."""
+        """The values of the mechanism."""
         return self.base.values(allocation)
 
 

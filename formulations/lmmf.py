@@ -72,16 +72,13 @@ class LexicographicMaxMin(Leximin):
         return pyomo_round(pyomo_limit(model, instance, u), instance, round)
 
 
-def iterations(instance: Instance, solver: str = "HIGHS") -> Iterator[tuple[float, NDArray[np.intp], Floats]]:
-    """Z III-A as one would write it in CVXPY: of each iteration a_t, the users p_t, and the tasks x (A,), at last the answer.
-
-    `solver` is CVXPY's name of one that gives dual prices.
-    """
+def iterations(instance: Instance) -> Iterator[tuple[float, NDArray[np.intp], Floats]]:
+    """Z III-A as one would write it in CVXPY: of each iteration a_t, the users p_t, and the tasks x (A,), at last the answer."""
     program, now = ParametricRound.of(instance, mechanism.write_cvxpy(instance)), Round.first(instance)
     fairness, x = program.problem.constraints[1], program.problem.var_dict["x"]
     while now.active.any():
         program.set(now)  # u_n >= a_s for n in p_s, u_n >= a_t for the active ones
-        a = program.problem.solve(solver=solver)
+        a = program.problem.solve(solver="HIGHS")
         price = np.where(now.active, fairness.dual_value, 0.0)
         p = price > PRICED * price.max()
         yield float(a), np.flatnonzero(p), x.value

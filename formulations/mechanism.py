@@ -74,9 +74,16 @@ SHAPED = {"prices": "KR", "model_prices": "KR", "rate": "N"}
 
 
 def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
-    """Where what is asked, and what is annotated in the base, fails in a class of the caller's, one sentence names it and the id.
+    """Wrap what a class of the caller's overrides, so that each failure of its code is one sentence with the name and the id.
 
-    So it does where that returns what breaks its rule. InstanceError where an attribute that is not computed breaks it.
+    A method or property that raises, or returns what breaks its rule, is an InstanceError when it is called. A plain attribute
+    that breaks its rule is one at once. Classes of this package stay as they are.
+
+    Parameters
+    ----------
+    cls : the new class
+    base : its annotations are the rules of attributes
+    asked : the rules of what methods and properties return
     """
     rules = {} if written_here(cls) else {**kinds(base), **asked}
     inherited = super(cls, cls)

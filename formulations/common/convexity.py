@@ -306,7 +306,7 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
     if name == "neg":
         return _product(_number(-1.0), parts[0])
     if name in ("prod", "mon"):
-        return _entropy(node, parts) or _product(*parts)
+        return _square_or_entropy(node, parts) or _product(*parts)
     if name == "div":
         return _product(parts[0], _power(parts[1], -1.0))
     if name == "pow":
@@ -317,8 +317,8 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
     return FUNCTIONS[name](parts[0]) if name in FUNCTIONS and isinstance(node, UnaryFunctionExpression) else UNKNOWN
 
 
-def _entropy(node: Any, parts: list[Shape]) -> Shape | None:
-    """Of f f, and of f log f for an affine f; None for other products."""
+def _square_or_entropy(node: Any, parts: list[Shape]) -> Shape | None:
+    """The shape of f f, and of f log f with an affine f, which is convex and at least -1 / e; None for other products."""
     first, second = node.args
     if first is second:
         return _power(parts[0], 2.0)
@@ -329,7 +329,7 @@ def _entropy(node: Any, parts: list[Shape]) -> Shape | None:
 
 
 def _proved_in_parts(expr: Any, convex: bool, concave: bool) -> bool:
-    """Rule 3."""
+    """Rule 3: the quadratic part by its eigenvalues, and what is left by rules 2."""
     from pyomo.repn import generate_standard_repn
 
     parts = generate_standard_repn(expr, quadratic=True, compute_values=True)
@@ -390,7 +390,7 @@ def rises_with(goal: Any, level: Any) -> bool:
 
 
 def _slopes_in_cvxpy(goal: Any) -> dict[int, float] | None:
-    """By the id of a variable the derivative of an affine objective to be maximised, the largest where it is an array."""
+    """{id of a variable: derivative} of an objective as a maximum, of an array the largest entry; None where it is not affine."""
     expr = goal.expr
     if not expr.is_affine() or any(p.value is None for p in expr.parameters()):
         return None
@@ -405,7 +405,7 @@ def _slopes_in_cvxpy(goal: Any) -> dict[int, float] | None:
 
 
 def _slopes_in_pyomo(goal: Any) -> dict[int, float] | None:
-    """The same."""
+    """{id of a variable: derivative} of an objective as a maximum; None where it is not affine, or Pyomo cannot read it."""
     from pyomo.repn import generate_standard_repn
 
     try:

@@ -50,8 +50,8 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
     return model
 
 
-def as_nlp(model: "pyo.ConcreteModel", bound: float = 1e-8, transformation: str = "mpec.simple_nonlinear") -> "pyo.ConcreteModel":
-    """A copy in which conditions are constraints by one of Pyomo's transformations, with products of at most `bound`."""
+def as_nlp(model: "pyo.ConcreteModel", bound: float = 1e-8) -> "pyo.ConcreteModel":
+    """A copy in which complementarity conditions are constraints, with products of at most `bound`."""
     import pyomo.environ as pyo
 
-    return pyo.TransformationFactory(transformation).create_using(model, mpec_bound=bound)
+    return pyo.TransformationFactory("mpec.simple_nonlinear").create_using(model, mpec_bound=bound)
