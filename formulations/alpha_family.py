@@ -18,7 +18,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import NotApplicable, require
+from fairalloc.models.errors import require
 from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, is_vector
@@ -51,9 +51,8 @@ class AlphaFamily(Mechanism):
 
     def configure(self, /, **parameters: Any) -> Mechanism:
         """`alpha`: at least 0, or "inf", or positive numbers for each user or by name; `share`: a name of SHARES."""
+        self.refuse_others(parameters, self.parameters)
         given = {**self.parameters, **parameters}
-        for name in given.keys() - self.parameters.keys():
-            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has {' and '.join(self.parameters)}")
         alpha, by = _checked(given["alpha"]), given.get("share", self.by)
         one_of("share", by, SHARES)
         member = type(self)(alpha, by, id=self.id, title=self.title, source=self.source, pool=self.pool)

@@ -70,9 +70,7 @@ class AlphaPfVds(Equilibrium):
         each user, or {user: one}. A server with a utility has no alpha, A and B but the default ones. What a document says of a
         utility stands for the one that the mechanism has.
         """
-        for name in parameters:
-            if name not in NAMES:
-                raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has {', '.join(NAMES)}")
+        self.refuse_others(parameters, NAMES)
         if "utility" in parameters and self.utility is not None and parameters["utility"] == _plain(self.utility):
             parameters["utility"] = self.utility
         if isinstance(parameters.get("utility"), str):

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from copy import copy
@@ -146,6 +146,7 @@ class Mechanism:
     knows_groups : whether it shares by the groups of an instance; others refuse an instance that has groups
     merges_users, merges_servers : whether identical ones may be solved as one (solvers/symmetry.py has the proofs)
     own_objective : one sentence on what to do instead where an edit may not replace the objective, or ""
+    own_parameters : what its class is called with, by name, and has as attributes
     functions : functions that were given to it and may have been written elsewhere
 
     Examples
@@ -177,6 +178,7 @@ class Mechanism:
     merges_users: bool = False
     merges_servers: bool = False
     own_objective: str = ""
+    own_parameters: tuple[str, ...] = ()
     functions: tuple[Callable[..., Any], ...] = ()
 
     def __init_subclass__(cls, **given: Any) -> None:
@@ -274,18 +276,26 @@ class Mechanism:
         return self
 
     def configure(self, /, **parameters: Any) -> "Mechanism":
-        """The mechanism with these parameters; FairallocError for one that it does not have.
+        """The mechanism with these parameters, others as they are; FairallocError for one that it does not have.
 
         `integral` is one of utilitarian, nb and the max-min rules: whether tasks are whole (whole_tasks.py).
         """
+        if self.own_parameters:
+            self.refuse_others(parameters, self.own_parameters)
+            return type(self)(**({name: getattr(self, name) for name in self.own_parameters} | parameters))
         integral = parameters.pop("integral", False)
         require(isinstance(integral, bool), "integral is", integral, "it must be true or false")
-        for name in parameters:
-            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}")
+        self.refuse_others(parameters, ())
         if not integral:
             return self
         whole: Mechanism = imported("fairalloc.formulations.whole_rounds").whole_tasks(self)
         return whole
+
+    def refuse_others(self, given: Iterable[str], known: Collection[str]) -> None:
+        """NotApplicable where a parameter is given that is none of the known ones."""
+        for name in [name for name in given if name not in known][:1]:
+            told = f": it has {(', ' if len(known) > 2 else ' and ').join(known)}" if known else ""
+            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}{told}")
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -25,7 +25,6 @@ from fairalloc.formulations.lexicographic.nested_proof import least_rise
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.tree import Tree, check_guarantees
@@ -45,16 +44,11 @@ class NestedMaxMin(Mechanism):
     source = "Z Def 1, W (6) on a tree"
     linear, integer, convex = True, False, True
     takes_rounds = knows_groups = unique = True
+    own_parameters = ("compared",)
 
     def __init__(self, compared: Compared = "all") -> None:
         one_of("compared", compared, get_args(Compared))
         self.compared = compared
-
-    def configure(self, /, **parameters: Any) -> "NestedMaxMin":
-        compared = parameters.pop("compared", self.compared)
-        for name in parameters:
-            raise NotApplicable(f"mechanism {self.id!r} has no parameter {name!r}: it has compared")
-        return type(self)(compared)
 
     @property
     def parameters(self) -> dict[str, Any]:

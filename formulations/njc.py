@@ -58,9 +58,16 @@ class NoJustifiedComplaints(Mechanism):
     title = "no justified complaints: all one asks for, or one's entitlement on a bottleneck; parameter objective"
     source = "D (1)-(2)"
     convex = True
+    own_parameters = ("objective", "target")
 
-    def __init__(self, objective: str | None = None, target: tuple[Fraction, ...] | None = None) -> None:
-        self.objective, self.target = objective, target
+    def __init__(self, objective: str | None = None, target: Any = None) -> None:
+        """`objective`: one of OBJECTIVES, or None; `target`: the tasks of each user, for "closest"."""
+        if objective is not None:
+            one_of("objective", objective, OBJECTIVES)
+        if (target is not None) != (objective == "closest"):
+            both = f"objective is {objective!r} and target is {shown(target)}"
+            raise InstanceError(f"{both}, but 'closest' and target come together")
+        self.objective, self.target = objective, None if target is None else _target(target)
         self.linear = self.integer = objective is not None  # a choice among all NJC allocations needs the MILP
 
     def write_cvxpy(
@@ -198,18 +205,6 @@ class NoJustifiedComplaints(Mechanism):
         else:
             value = 0.0
         model.objective = pyo.Objective(expr=value, sense=pyo.maximize)
-
-    def configure(self, /, **parameters: Any) -> Mechanism:
-        """`objective`: None or one of OBJECTIVES; `target`: tasks of each user, for "closest"."""
-        objective, target = parameters.pop("objective", self.objective), parameters.pop("target", self.target)
-        for name in parameters:
-            raise NotApplicable(f"mechanism 'njc' has no parameter {name!r}: it has objective and target")
-        if objective is not None:
-            one_of("objective", objective, OBJECTIVES)
-        if (target is not None) != (objective == "closest"):
-            both = f"objective is {objective!r} and target is {shown(target)}"
-            raise InstanceError(f"{both}, but 'closest' and target come together")
-        return type(self)(objective, None if target is None else _target(target))
 
     @property
     def parameters(self) -> dict[str, Any]:

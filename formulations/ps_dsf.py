@@ -55,8 +55,12 @@ class PsDsf(Equilibrium):
     title = "per-server dominant-share fairness: a bottleneck for every user at every eligible server; parameter objective"
     source = "P Def 2, Theorem 1"
     linear, integer = True, True
+    own_parameters = ("objective",)
 
     def __init__(self, objective: str | None = None) -> None:
+        """`objective`: one of LINEAR_OBJECTIVES, by which the best of all answers is chosen, or None."""
+        if objective is not None:
+            one_of("objective", objective, LINEAR_OBJECTIVES)
         self.objective, self.chooses = objective, objective is not None
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
@@ -126,15 +130,6 @@ class PsDsf(Equilibrium):
         worth = sum(c * v for c, v in zip(self._cost(instance).tolist(), x, strict=True)) if self.chooses else 0.0
         model.objective = pyo.Objective(expr=worth, sense=pyo.maximize)
         return model
-
-    def configure(self, /, **parameters: Any) -> Mechanism:
-        """`objective`: None, or one of LINEAR_OBJECTIVES, by which the best of all answers is chosen."""
-        objective = parameters.pop("objective", self.objective)
-        for name in parameters:
-            raise NotApplicable(f"mechanism 'ps-dsf' has no parameter {name!r}: it has objective")
-        if objective is not None:
-            one_of("objective", objective, LINEAR_OBJECTIVES)
-        return type(self)(objective)
 
     @property
     def parameters(self) -> dict[str, Any]:
