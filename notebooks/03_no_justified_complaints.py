@@ -37,7 +37,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from scipy.integrate import solve_ivp
 
 import fairalloc as fa
-from fairalloc.analysis import solution_set
+from fairalloc.analysis.solution_sets import solution_set
 from fairalloc.analysis.solution_sets.njc_answers import polytopes
 from fairalloc.formulations.njc import requests
 from fairalloc.solvers.njc.ode import trajectory

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from fairalloc.analysis import parse_certificate
+from fairalloc.analysis.certificates import parse_certificate
 
 
 def numbers(part, path=()):

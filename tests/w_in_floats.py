@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from fairalloc.analysis import check
 from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.properties import check
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance

@@ -5,11 +5,12 @@ import json
 import time
 from typing import Any
 
-from fairalloc.analysis import explain, sensitivity
 from fairalloc.analysis.compare import compare
+from fairalloc.analysis.explanations import explain
 from fairalloc.analysis.explanations.explanation import user_named
 from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.analysis.explorer import explorer_page
+from fairalloc.analysis.sensitivity import sensitivity
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit, written
 from fairalloc.formulations import Mechanism, mechanism

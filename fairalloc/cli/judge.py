@@ -7,8 +7,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from fairalloc.analysis import BASIC, PROPERTIES, NotCertified, Property, certify, check, parse_certificate
+from fairalloc.analysis.certificates import NotCertified, certify, parse_certificate
 from fairalloc.analysis.certificates.construct import certified_answer
+from fairalloc.analysis.properties import BASIC, PROPERTIES, Property, check
 from fairalloc.analysis.verdict import WORDS
 from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit

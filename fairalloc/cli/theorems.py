@@ -9,7 +9,7 @@ from textwrap import wrap
 from types import FunctionType
 from typing import Any, TypeVar
 
-from fairalloc.analysis import Property
+from fairalloc.analysis.properties import Property
 from fairalloc.cli.arguments import (
     a_path,
     add_mechanism,

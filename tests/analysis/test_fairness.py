@@ -9,8 +9,8 @@ from plain_judges import envy, sharing
 from scipy.optimize import Bounds, LinearConstraint, milp
 from tolerances import ROUNDING
 
-from fairalloc.analysis import PROPERTIES, check
 from fairalloc.analysis.holdings import Holdings
+from fairalloc.analysis.properties import PROPERTIES, check
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
 from fairalloc.models import Allocation, Instance, NotApplicable

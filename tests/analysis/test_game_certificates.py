@@ -9,9 +9,11 @@ from changed_certificates import TINY_OF_BOUNDS, assert_that_no_number_can_be_ch
 from planted_games import planted_game
 from tolerances import RECOVERED, RESIDUAL, ROUNDING
 
-from fairalloc.analysis import NotCertified, certify, check, explain
+from fairalloc.analysis.certificates import NotCertified, certify
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.game_certificate import ResidualCertificate
+from fairalloc.analysis.explanations import explain
+from fairalloc.analysis.properties import check
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError, NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs

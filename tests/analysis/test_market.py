@@ -10,9 +10,9 @@ from profiles import drawn
 from tolerances import EXACT, MARKET, RESIDUAL, ROUNDING
 
 import fairalloc as fa
-from fairalloc.analysis import check
 from fairalloc.analysis.certificates.construct import _multipliers, _shrunk
 from fairalloc.analysis.market import PricedAllocation, market
+from fairalloc.analysis.properties import check
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.models import Allocation, Instance, NotApplicable

@@ -11,11 +11,14 @@ from profiles import drawn
 from strategies import allocations, instances
 from tolerances import RESIDUAL, ROUNDING
 
-from fairalloc.analysis import BASIC, PROPERTIES, Property, Verdict, certify, check, check_mechanism, linear
+from fairalloc.analysis import linear
+from fairalloc.analysis.certificates import certify
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
+from fairalloc.analysis.properties import BASIC, PROPERTIES, Property, check, check_mechanism
 from fairalloc.analysis.properties.checks import TOLERANCE
+from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.examples import generators

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from profiles import drawn
 from tolerances import RESIDUAL, ROUNDING
 
-from fairalloc.analysis import solution_set
-from fairalloc.analysis.solution_sets import game_answers
+from fairalloc.analysis.solution_sets import game_answers, solution_set
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.ps_dsf import linear_objective
 from fairalloc.formulations.ps_dsf_tdm import time_shared

@@ -7,7 +7,7 @@ import pytest
 from plain_judges import misreporting as plainly
 from tolerances import RESIDUAL
 
-from fairalloc.analysis import MECHANISM_PROPERTIES, check_mechanism
+from fairalloc.analysis.properties import MECHANISM_PROPERTIES, check_mechanism
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.properties.strategyproofness import NOISE, _MisreportSearch, gains, leaving, misreporting, without

@@ -9,7 +9,7 @@ from profiles import drawn
 from scipy.optimize import linprog
 from tolerances import RESIDUAL, ROUNDING
 
-from fairalloc.analysis import check
+from fairalloc.analysis.properties import check
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.common import user_error
 from fairalloc.formulations.common.duality_gap import free_gain

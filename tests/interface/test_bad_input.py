@@ -9,7 +9,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from fairalloc.analysis import PROPERTIES, certify, check
+from fairalloc.analysis.certificates import certify
+from fairalloc.analysis.properties import PROPERTIES, check
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.models import Allocation, FairallocError, Instance, InstanceError
 from fairalloc.models.allocation import TERMINATIONS

@@ -15,7 +15,7 @@ from tolerances import EXACT
 
 import fairalloc as fa
 from fairalloc import __version__, cli
-from fairalloc.analysis import PROPERTIES
+from fairalloc.analysis.properties import PROPERTIES
 from fairalloc.cli import main
 from fairalloc.cli import solve as cli_solve
 from fairalloc.models import Allocation

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairalloc.analysis import MECHANISM_PROPERTIES, PROPERTIES
+from fairalloc.analysis.properties import MECHANISM_PROPERTIES, PROPERTIES
 from fairalloc.formulations import MECHANISMS
 
 GLOSSARY = (Path(__file__).parents[2] / "docs" / "GLOSSARY.md").read_text(encoding="utf-8")

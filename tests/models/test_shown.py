@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fairalloc as fa
-from fairalloc.analysis import solution_set
+from fairalloc.analysis.solution_sets import solution_set
 from fairalloc.models.numbers import without_rounding, worst
 from fairalloc.models.tables import Grid
 

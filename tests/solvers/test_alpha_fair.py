@@ -10,7 +10,7 @@ from profiles import drawn
 from strategies import instances
 from tolerances import DEGENERATE, EXACT, PROVED, RESIDUAL, ROUNDING, SHARES
 
-from fairalloc.analysis import certify
+from fairalloc.analysis.certificates import certify
 from fairalloc.formulations import mechanism
 from fairalloc.models import Instance
 from fairalloc.models.examples import generators

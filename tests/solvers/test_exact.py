@@ -19,9 +19,10 @@ from strategies import instances
 from tolerances import EXACT, RESIDUAL, ROUNDING
 
 import fairalloc.solvers.exact.exact as exact_method
-from fairalloc.analysis import NotCertified, certify, explain, parse_certificate
+from fairalloc.analysis.certificates import NotCertified, certify, parse_certificate
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.dual_solutions import log_value
+from fairalloc.analysis.explanations import explain
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.lexicographic.rule import Leximin

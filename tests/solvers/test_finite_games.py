@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tolerances import BARGAINING, EQUILIBRIUM, RESIDUAL, ROUNDING, VISIBLE
 
-from fairalloc.analysis import certify
+from fairalloc.analysis.certificates import certify
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import Game
 from fairalloc.models import Allocation, Instance

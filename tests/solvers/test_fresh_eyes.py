@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tolerances import RESIDUAL, SHARES
 
-from fairalloc.analysis import check
+from fairalloc.analysis.properties import check
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance

@@ -8,7 +8,7 @@ from changed_certificates import assert_that_no_number_can_be_changed
 from planted_games import TWO_WAYS, game_with_variants
 from tolerances import BARGAINING, EQUILIBRIUM, RESIDUAL, ROUNDING, VISIBLE
 
-from fairalloc.analysis import certify
+from fairalloc.analysis.certificates import certify
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.game.game import monopolies
 from fairalloc.models import Allocation, Instance

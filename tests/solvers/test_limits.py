@@ -22,9 +22,10 @@ import pyomo.environ as pyo
 import pytest
 from tolerances import RESIDUAL, SHARES
 
-from fairalloc.analysis import certify, check, explain
-from fairalloc.analysis.certificates import construct
+from fairalloc.analysis.certificates import certify, construct
 from fairalloc.analysis.certificates.construct import certified_answer
+from fairalloc.analysis.explanations import explain
+from fairalloc.analysis.properties import check
 from fairalloc.cli import main
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks
@@ -1084,7 +1085,8 @@ FAR_APART = {
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf", "mmf", "utilitarian"])
 @pytest.mark.parametrize("instance", FAR_APART.values(), ids=FAR_APART)
 def test_judge_and_certificate_agree_where_floats_cannot_tell(instance, name):
-    from fairalloc.analysis import certify, check
+    from fairalloc.analysis.certificates import certify
+    from fairalloc.analysis.properties import check
 
     for method in (None, "exact"):
         allocation = solve(instance, name, method)
@@ -1098,7 +1100,8 @@ def test_judge_and_certificate_agree_where_floats_cannot_tell(instance, name):
 @pytest.mark.parametrize("name", ["drfh", "lmmf", "tsf"])
 @pytest.mark.parametrize("instance", FAR_APART.values(), ids=FAR_APART)
 def test_what_is_wrong_is_still_denied(instance, name):
-    from fairalloc.analysis import certify, check
+    from fairalloc.analysis.certificates import certify
+    from fairalloc.analysis.properties import check
 
     right = solve(instance, name, "exact")
     n = int(np.argmin(right.tasks))
@@ -1110,7 +1113,7 @@ def test_what_is_wrong_is_still_denied(instance, name):
 
 
 def test_a_verdict_waits_for_the_reference_unless_the_point_is_infeasible():
-    from fairalloc.analysis import check
+    from fairalloc.analysis.properties import check
 
     never = {"reference_arcs": 0}
     assert check(Allocation(WANG, [10, 0, 0, 10]), "drfh", judge=never).holds is None
@@ -1119,7 +1122,7 @@ def test_a_verdict_waits_for_the_reference_unless_the_point_is_infeasible():
 
 
 def test_without_rationals_rounding_decides_nothing():
-    from fairalloc.analysis import check
+    from fairalloc.analysis.properties import check
 
     instance, never = FAR_APART["weights 1e12"], {"exact_arcs": 0}
     verdict = check(replace(solve(instance, "drfh", "exact"), x_exact=None), "drfh", judge=never)

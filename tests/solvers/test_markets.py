@@ -7,7 +7,7 @@ import pytest
 from tolerances import DEGENERATE, EXACT, PROVED, ROUNDING, SHARES
 
 import fairalloc as fa
-from fairalloc.analysis import certify
+from fairalloc.analysis.certificates import certify
 from fairalloc.formulations import mechanism
 from fairalloc.models import Instance
 from fairalloc.models.examples import generators

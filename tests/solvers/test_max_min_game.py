@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from strategies import instances
 from tolerances import RESIDUAL, ROUNDING, SHARES, VISIBLE
 
-from fairalloc.analysis import certify
+from fairalloc.analysis.certificates import certify
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.certificates.game_certificate import PricesCertificate
 from fairalloc.formulations import mechanism

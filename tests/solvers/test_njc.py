@@ -15,8 +15,10 @@ from profiles import drawn
 from pyomo.contrib.solver.common.factory import SolverFactory
 from tolerances import BARGAINING, EXACT, LEVELSET, RESIDUAL, ROUNDING, SHARES, TRAJECTORY
 
-from fairalloc.analysis import NotCertified, certify, check, parse_certificate, solution_set
+from fairalloc.analysis.certificates import NotCertified, certify, parse_certificate
 from fairalloc.analysis.certificates.construct import certified_answer
+from fairalloc.analysis.properties import check
+from fairalloc.analysis.solution_sets import solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.njc import OBJECTIVES, requests

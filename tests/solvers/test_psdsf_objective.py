@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tolerances import RESIDUAL, VISIBLE
 
-from fairalloc.analysis import certify, check, solution_set
+from fairalloc.analysis.certificates import certify
+from fairalloc.analysis.properties import check
+from fairalloc.analysis.solution_sets import solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.ps_dsf import LINEAR_OBJECTIVES, linear_objective

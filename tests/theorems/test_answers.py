@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tolerances import AMPLE
 
-from fairalloc.analysis import check_mechanism, solution_set
-from fairalloc.analysis.properties import Misreport
+from fairalloc.analysis.properties import Misreport, check_mechanism
+from fairalloc.analysis.solution_sets import solution_set
 from fairalloc.analysis.verdict import FOR_ALL, FOR_SOME, Verdict, for_the_answer_of
 from fairalloc.formulations import mechanism
 from fairalloc.models import Allocation, Instance

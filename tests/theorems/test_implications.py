@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tolerances import IMPLIED, PREMISE
 
-from fairalloc.analysis import PROPERTIES, check
+from fairalloc.analysis.properties import PROPERTIES, check
 from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks
 from fairalloc.formulations import MECHANISMS, mechanism
 from fairalloc.formulations.ps_dsf_tdm import time_shared

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairalloc.analysis import certify, check
+from fairalloc.analysis.certificates import certify
+from fairalloc.analysis.properties import check
 from fairalloc.models import Allocation, Instance
 from fairalloc.solvers import solve
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from profiles import drawn
 from tolerances import BARGAINING, RECOVERED, RESIDUAL
 
-from fairalloc.analysis import check
+from fairalloc.analysis.properties import check
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models import Allocation, Instance
