@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_tasks
+from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_full, pyomo_tasks
 from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
@@ -153,7 +153,8 @@ class NoJustifiedComplaints(Mechanism):
     def _pyomo_given(self, instance: Instance, bottlenecks: list[int]) -> "pyo.ConcreteModel":
         import pyomo.environ as pyo
 
-        model = pyomo_tasks(instance, np.isin(np.arange(instance.R), bottlenecks))
+        full = np.isin(np.arange(instance.R), bottlenecks)
+        model = pyomo_full(pyomo_tasks(instance), instance, full, np.zeros_like(full))
         x = by_user(instance, model.x.values())
         d = requests(instance)
         share = by_user(instance, d.tasks(d.lowest(bottlenecks)))

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import require
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, floats, frozen
+from fairalloc.models.numbers import Floats, frozen
 
 
 def cheapest(instance: Instance, prices: Floats, closed: NDArray[np.bool_] | None = None) -> Floats:
@@ -60,25 +59,15 @@ def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
 
 
 @checked
-def pyomo_tasks(instance: Instance, full: Any = None, whole: bool = False) -> Any:
-    """A Pyomo model with the tasks `x[user, variant, server]` >= 0 and the constraints `capacity`, `limit` and `full`, by name.
-
-    Parameters
-    ----------
-    instance : its arcs are the tasks
-    full : (K R,) bool, the capacities that are equalities, `full[server, resource]`; None = none of them
-    whole : whether tasks are integers
-    """
+def pyomo_tasks(instance: Instance, whole: bool = False) -> Any:
+    """A Pyomo model with tasks `x[user, variant, server]` >= 0, integers where `whole`, with `capacity` and `limit`."""
     import pyomo.environ as pyo
 
-    rows, size = None if full is None else floats(full, "full") > 0, instance.K * instance.R
-    require(rows is None or rows.shape == (size,), "full is", full, f"it must be {size} truth values")
     model, load, tasks = pyomo_arcs(instance)
     for x in model.x.values() if whole else ():
         x.domain = pyo.NonNegativeIntegers
     model.capacity = pyo.Constraint(list(load), rule=lambda _, *row: load[row] <= 1)
-    model = pyomo_limit(model, instance, tasks)
-    return model if rows is None else pyomo_full(model, instance, rows, np.zeros(size, bool))
+    return pyomo_limit(model, instance, tasks)
 
 
 def pyomo_full(model: Any, instance: Instance, full: NDArray[np.bool_], implied: NDArray[np.bool_]) -> Any:

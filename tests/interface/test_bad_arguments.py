@@ -169,7 +169,6 @@ OWN = {
     "Memory": {"half_life": 1.0},
     "planted": {"mechanism": "drfh"},
     "solution_set": {"instance": POOLED, "mechanism": "njc"},
-    "pyomo_tasks": {"full": np.zeros((2, 2))},
     "convergence": {"item": [{"iteration": 1, "residual": 0.1}]},
     **{name: {"item": TRADEOFF} for name in ("frontier", "server_shares", "sweep")},
     **{name: {"source": "generated"} for name in ("google_tasks", "google_intervals", "bitbrains_instant")},
