@@ -234,20 +234,16 @@ def _of_game(allocation: Allocation, home: Instance, item: Equilibrium, units: F
     rows = np.zeros((instance.K, instance.R), bool)
     np.logical_or.at(rows, arcs.server[priced], share[priced] > STRICT)
 
-    own, full = np.cumsum(open_) - 1, np.cumsum(rows.ravel()) - 1
-    count, bound = int(open_.sum()), np.flatnonzero(held)
-    n, i = arcs.user[priced], arcs.server[priced]
-    equations = np.zeros((len(priced), count + int(rows.sum()) + len(bound)))
-    for k, user in enumerate(n):
-        equations[k, own[open_ & (arcs.user == user)]] = pull[priced[k]] / allocation.tasks[user]
-        (r,) = np.nonzero(rows[i[k]])
-        equations[k, count + full[i[k] * instance.R + r]] = share[priced[k], r]
-        if held[user]:
-            equations[k, count + int(rows.sum()) + np.searchsorted(bound, user)] = 1.0
+    # the excess of each priced arc stays 0: in the tasks of its user, the prices of its server, and the price of a limit
+    n, i, of_rows, of_users = arcs.user[priced], arcs.server[priced], np.flatnonzero(rows), np.flatnonzero(held)
+    tasks = np.where(arcs.user[open_] == n[:, None], (pull[priced] / allocation.tasks[n])[:, None], 0.0)
+    prices = np.where(of_rows // instance.R == i[:, None], share[priced][:, of_rows % instance.R], 0.0)
+    limits = np.where(of_users == n[:, None], 1.0, 0.0)
     timed = isinstance(item, TimeShared)
     inverse = np.where(levels.sharp | timed, 0.0, 1.0 / levels.beta)[i]
     theta = slopes(home, monopolies)[:, priced] / levels.game.gamma[priced][:, None]
-    return ActiveSet(rows.ravel(), open_, held, equations, (pull[priced] - inverse)[:, None] * theta)
+    changes = (pull[priced] - inverse)[:, None] * theta
+    return ActiveSet(rows.ravel(), open_, held, np.hstack([tasks, prices, limits]), changes)
 
 
 def _refuse_free_splits(allocation: Allocation, held: NDArray[np.bool_], excess: Floats) -> None:

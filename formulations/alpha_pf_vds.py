@@ -145,7 +145,7 @@ class AlphaPfVds(Equilibrium):
         return self._written(forms | bargaining, form, "pyomo", instance)
 
     def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
-        """K's problem, where it has these parameters and no other form is asked for; else what `_written` takes."""
+        """What writes its model: nb, or K's own problem where alpha is the only parameter, or else the merit in levels."""
         if self._form == "nb":
             return nash_bargaining.written_by(layer)
         if self._form or self.parameters.keys() != {"alpha"}:

@@ -140,7 +140,7 @@ class Edited(Mechanism):
         self.linear, self.integer, self.convex = kind["linear"], kind["integer"], kind["convex"]
 
     def _lost(self, domain: Instance) -> str:
-        """Write the model of the rounds, edited; what the edit takes from it that rounds need, "" where it leaves all."""
+        """Write the edited model of the rounds; why it cannot be solved in rounds, or ""."""
         if not self.cvxpy_edits:
             model, lost = self._edited_model(domain)
         else:
@@ -153,7 +153,7 @@ class Edited(Mechanism):
         return lost or (FAIRNESS if own and "fairness" in own else "")  # the level that rounds keep is read off shares
 
     def _edited_rounds(self, problem: "cp.Problem", domain: Instance) -> "tuple[cp.Problem, str]":
-        """The problem of the rounds, edited and kept, and what it lacks then."""
+        """The edited problem of the rounds, which is kept, and why it cannot be solved in rounds, or ""."""
         fairness, g = next(c for c in problem.constraints if c.label == "fairness"), problem.var_dict["g"]
         model = self._problem = self._applied_to(problem, domain)
         found = [c for c in model.constraints if c.label == "fairness"]
@@ -202,7 +202,7 @@ class Edited(Mechanism):
         return model
 
     def _edited_model(self, instance: Instance, round: "Round | None" = None) -> "tuple[pyo.ConcreteModel, str]":  # noqa: A002
-        """The model, edited, and what it lacks of a round."""
+        """The edited model, and why it cannot be solved in rounds, or ""."""
         from pyomo.core.expr.visitor import identify_variables
 
         model = self.base.write_pyomo(instance, *((round,) if self.base.takes_rounds else ()))

@@ -97,24 +97,16 @@ class Instance(InstanceData):
 
     def _read(self, name: str, given: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
         """Check the arguments, as rows, and keep them."""
-        for what in ("demands", "capacities"):
-            require(validation.count_of(given[what]) is not None, f"{what} are", given[what], "they must be a list of vectors")
-        demands, capacities = given["demands"], given["capacities"]
-        N, K = validation.count_of(demands) or 0, validation.count_of(capacities) or 0
-        if N == 0 or K == 0:
-            raise InstanceError(f"there are {N} users and {K} servers, but both must be at least 1")
-        wide = max((len(c) for c in capacities if is_vector(c)), default=0)
-        require(wide, "capacities are", capacities, "each must be a vector with at least one resource")
+        N, K, R = _sizes(given["demands"], given["capacities"])
         check_name(name, "the name of the instance")
-        users, servers, resources = (
-            validation.read_names(kind, given[f"{kind}s"], size)
-            for kind, size in (("user", N), ("server", K), ("resource", wide))
-        )
+        users = validation.read_names("user", given["users"], N)
+        servers = validation.read_names("server", given["servers"], K)
+        resources = validation.read_names("resource", given["resources"], R)
         data = self.__dict__
         data.update(name=name, _users=users, _servers=servers, _resources=resources)
-        data["capacities"] = validation.read_capacities(capacities, servers, resources)
+        data["capacities"] = validation.read_capacities(given["capacities"], servers, resources)
         data["counts"] = validation.read_counts(given["counts"], servers)
-        data["vectors"] = validation.read_demands(demands, users, resources)
+        data["vectors"] = validation.read_demands(given["demands"], users, resources)
         data["weights"] = validation.read_weights(given["weights"], users)
         data["max_tasks"] = validation.read_limits(given["max_tasks"], users)
         data["min_tasks"] = validation.read_floors(given["min_tasks"], users, self.max_tasks)
@@ -125,13 +117,17 @@ class Instance(InstanceData):
         data["_given"] = {key: derived.get(key, validation.source_of(given[key])) for key in NOTHING_GIVEN}
         data["_given"]["demands_on"] = copy.deepcopy(dict(own))
         data["groups"] = read_groups(given["groups"], self.users if given["groups"] is not None else ())
+        self._check_usable()
+
+    def _check_usable(self) -> None:
+        """InstanceError where totals of capacities are no floats, or a user can run nowhere."""
         with np.errstate(over="ignore"):
             for r in np.flatnonzero(~np.isfinite(self.totals))[:1]:
                 what = f"the total capacity of {self.resources[r]!r}"
                 raise InstanceError(f"{what} is out of the range of floating point: change units")
         for n in np.flatnonzero(np.diff(self.allowed.indptr) == 0)[:1] if self.allowed is not None else ():
             what = "placement allows" if self.rates is None else "placement and rates allow"
-            raise InstanceError(f"user {users[n]!r} has no eligible server: its {what} no server")
+            raise InstanceError(f"user {self._users[n]!r} has no eligible server: its {what} no server")
         for n in np.flatnonzero(np.diff(self.arcs.owner.indptr) == 0)[:1]:
             raise InstanceError(f"user {self._users[n]!r} has no eligible server: no server it may use has all it demands")
 
@@ -163,7 +159,7 @@ class Instance(InstanceData):
         allowed = self.allowed
         placed = None if allowed is None else tuple(part.astype(np.int64).tobytes() for part in (allowed.indptr, allowed.indices))
         rates = () if self.rates is None else (self.rates.data,)  # their places are those of placement
-        floors = ((_bytes(self.min_tasks),),) * self.has_floors  # a tuple, as they may be the numbers of rates
+        floors = ((_bytes(self.min_tasks),),) * self.has_floors  # in a tuple, so that they are not taken for rates
         floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates))
         groups = () if self.groups is None else (astuple(self.groups),)
         return (self.name, self.counts.tobytes(), placed, on, *floats, *floors, *self.vectors.content(), *groups)
@@ -288,6 +284,18 @@ class Instance(InstanceData):
 
 NOTHING_GIVEN: Mapping[str, Any] = dict.fromkeys(("demands", "capacities", "weights", "max_tasks", "min_tasks", "rates"))
 """Where the floats are the exact data."""
+
+
+def _sizes(demands: Any, capacities: Any) -> tuple[int, int, int]:
+    """How many users, servers and resources there are; InstanceError where one number is 0, or these are no lists of vectors."""
+    for what, rows in (("demands", demands), ("capacities", capacities)):
+        require(validation.count_of(rows) is not None, f"{what} are", rows, "they must be a list of vectors")
+    N, K = validation.count_of(demands) or 0, validation.count_of(capacities) or 0
+    if N == 0 or K == 0:
+        raise InstanceError(f"there are {N} users and {K} servers, but both must be at least 1")
+    wide = max((len(c) for c in capacities if is_vector(c)), default=0)
+    require(wide, "capacities are", capacities, "each must be a vector with at least one resource")
+    return N, K, wide
 
 
 def _bytes(values: Floats) -> bytes:

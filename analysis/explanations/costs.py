@@ -40,7 +40,12 @@ class Priced:
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Loads of a rule's domain; tasks x (A,), rationals where `exact`; a part `left` of what is full with a price may be free."""
+    """What tasks take and cost, in rationals where `exact`.
+
+    instance : the domain of the rule
+    x : (A,) tasks
+    left : the part of a resource with a price that may be free where it counts as full, in floats
+    """
 
     instance: Instance
     x: Sequence[Number]
@@ -92,31 +97,38 @@ class Costs:
         return np.bincount(load.row[here], minlength=len(prices)) > 0
 
     def on_servers(self, n: int, prices: Sequence[Number], source: str, facts: dict[str, Any]) -> list[Sentence]:
-        """Sentences on a user whom prices (K R,) hold back: on each server the priced resources that its tasks need."""
-        arcs = self.arcs_of(n)
-        cost = {a: self.cost(a, prices) for a in arcs}
-        least = min(cost.values())
+        """Sentences on a user whom prices (K R,) hold back: on each server the priced resources that its tasks need.
+
+        Servers where it runs tasks come first, then those where a task costs least; all beyond MOST_SERVERS are one sentence.
+        """
+        cost = {a: self.cost(a, prices) for a in self.arcs_of(n)}
         servers: dict[int, list[int]] = {}
-        for a in sorted(arcs, key=lambda a: (-float(self.x[a] > 0), float(cost[a]))):
+        for a in sorted(cost, key=lambda a: (-float(self.x[a] > 0), float(cost[a]))):
             servers.setdefault(int(self.instance.arcs.server[a]), []).append(a)
-        result = []
-        for i, here in list(servers.items())[:MOST_SERVERS]:
-            rows = sorted({row for a in here for row in self.load(a)})
-            held = self.priced(prices, rows)
-            tasks, own = sum(self.x[a] for a in here), min(cost[a] for a in here)
-            server = self.instance.servers[i]
-            what = joined([f"{p.resource} (full, price {said(p.price)})" for p in held]) or "nothing that has a price"
-            dear = (own > least if self.exact else float(own) > (1.0 + SAME) * float(least)) and said(own) != said(least)
-            more = f"; a task costs {said(own)} here, {said(least)} where it is cheapest" if dear and not tasks else ""
-            own_facts: dict[str, Any] = {"user": self.instance.users[n], "server": server, "tasks": tasks, "cost": own}
-            own_facts |= {"cheapest": least, "held_by": [p.facts for p in held], **facts}
-            result.append(Sentence(f"on {server}, {tasks_of(tasks)}: held back by {what}{more}", "server", source, own_facts))
-        if others := list(servers)[MOST_SERVERS:]:
-            names, rest = [self.instance.servers[i] for i in others], [a for i in others for a in servers[i]]
-            run, own = sum(self.x[a] for a in rest), min(cost[a] for a in rest)
-            text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(own)} on each"
-            result.append(Sentence(f"{text} of them", "server", source, {"servers": names, "tasks": run, "cheapest": own}))
+        result, each = [], list(servers.items())
+        for i, here in each[:MOST_SERVERS]:
+            text, own = self._held_back(here, prices, cost)
+            place = {"user": self.instance.users[n], "server": self.instance.servers[i]}
+            result.append(Sentence(f"on {place['server']}, {text}", "server", source, {**place, **own, **facts}))
+        if others := each[MOST_SERVERS:]:
+            names, rest = [self.instance.servers[i] for i, _ in others], [a for _, here in others for a in here]
+            run, least = sum(self.x[a] for a in rest), min(cost[a] for a in rest)
+            text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(least)} on each"
+            result.append(Sentence(f"{text} of them", "server", source, {"servers": names, "tasks": run, "cheapest": least}))
         return result
+
+    def _held_back(self, here: list[int], prices: Sequence[Number], cost: Mapping[int, Number]) -> tuple[str, dict[str, Any]]:
+        """What holds a user back on one server, in words and as facts.
+
+        `here` are the arcs of the user there, and `cost` is {arc: what a task costs at the prices} for all of its arcs.
+        """
+        held = self.priced(prices, sorted({row for a in here for row in self.load(a)}))
+        tasks, own, least = sum(self.x[a] for a in here), min(cost[a] for a in here), min(cost.values())
+        what = joined([f"{p.resource} (full, price {said(p.price)})" for p in held]) or "nothing that has a price"
+        dear = (own > least if self.exact else float(own) > (1.0 + SAME) * float(least)) and said(own) != said(least)
+        more = f"; a task costs {said(own)} here, {said(least)} where it is cheapest" if dear and not tasks else ""
+        facts = {"tasks": tasks, "cost": own, "cheapest": least, "held_by": [p.facts for p in held]}
+        return f"{tasks_of(tasks)}: held back by {what}{more}", facts
 
 
 def at_limit(instance: Instance, tasks: Floats, residual: float) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ For njc each user runs all its tasks, or has its entitlement on a bottleneck (D 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -120,26 +121,34 @@ def _of_user(known: Levels, n: int) -> list[Sentence]:
 
 def _of_arc(known: Levels, a: int) -> Sentence:
     game, domain = known.game, known.game.instance
-    i, R, level, names = int(game.server[a]), domain.R, _level(known, a), domain.resources
+    i, level = int(game.server[a]), _level(known, a)
     facts = {"user": domain.users[game.user[a]], "server": domain.servers[i], "tasks": known.x[a], "share": known.z[a]}
     way = f" as variant {domain.arcs.variant[a]}" * bool(domain.arcs.variant[game.user == game.user[a]].any())
     start = f"on {domain.servers[i]}{way}, {tasks_of(known.x[a])}, the virtual dominant share {said(known.z[a])}"
-    if game.finite[i]:
-        parts = _parts(known, a)
-        facts |= {"level": level, "held_by": [{"resource": names[r], "part": part} for r, part in parts]}
-        rounded = ["more than 99%" if part > 0.995 else "less than 1%" if part < 0.005 else f"{part:.0%}" for _, part in parts]
-        told = [f" ({part} of its price)" * (len(parts) > 1) for part in rounded]
-        what = joined([names[r] + part for (r, _), part in zip(parts, told, strict=True)])
-        above = not known.x[a] and float(known.z[a]) > (1.0 + SAME) * float(level)
-        reason = f"above {said(level)}, up to which the server serves it" if above else "which is where the server serves it"
-        facts["full"] = [names[r] for r, _ in parts]
-        return Sentence(f"{start}, {reason}: held back by {what}", "server", known.source, facts)
-    r = max(np.flatnonzero(game.w[a] > 0).tolist(), key=lambda r: float(known.kappa[i * R + r]))
+    why, held = _by_prices(known, a, level) if game.finite[i] else _by_bottleneck(known, a, level)
+    return Sentence(start + why, "server", known.source, {**facts, "level": level, **held})
+
+
+def _by_prices(known: Levels, a: int, level: Number) -> tuple[str, dict[str, Any]]:
+    """What holds the arc back at a server of finite alpha, in words and as facts: the full resources that its user would pay."""
+    names, parts = known.game.instance.resources, _parts(known, a)
+    rounded = ["more than 99%" if part > 0.995 else "less than 1%" if part < 0.005 else f"{part:.0%}" for _, part in parts]
+    told = [f" ({part} of its price)" * (len(parts) > 1) for part in rounded]
+    what = joined([names[r] + part for (r, _), part in zip(parts, told, strict=True)])
+    above = not known.x[a] and float(known.z[a]) > (1.0 + SAME) * float(level)
+    reason = f"above {said(level)}, up to which the server serves it" if above else "which is where the server serves it"
+    held = [{"resource": names[r], "part": part} for r, part in parts]
+    return f", {reason}: held back by {what}", {"held_by": held, "full": [names[r] for r, _ in parts]}
+
+
+def _by_bottleneck(known: Levels, a: int, level: Number) -> tuple[str, dict[str, Any]]:
+    """The same at a server of infinite alpha: the resource of its level, and whom that serves."""
+    game, domain, i = known.game, known.game.instance, int(known.game.server[a])
+    r = max(np.flatnonzero(game.w[a] > 0).tolist(), key=lambda r: float(known.kappa[i * domain.R + r]))
     others = [b for b in np.flatnonzero(game.server == i).tolist() if known.x[b] > 0 and game.w[b, r] > 0]
-    serves, resource = [domain.users[game.user[b]] for b in others], names[r]
-    facts |= {"level": level, "held_by": [{"resource": resource, "level": level}], "serves": serves, "full": [resource]}
-    why = f"it is full and serves {joined(serves)}, nobody beyond the share {said(level)}"
-    return Sentence(f"{start}: the bottleneck is {resource}, {why}", "server", known.source, facts)
+    serves, resource = [domain.users[game.user[b]] for b in others], domain.resources[r]
+    why = f": the bottleneck is {resource}, it is full and serves {joined(serves)}, nobody beyond the share {said(level)}"
+    return why, {"held_by": [{"resource": resource, "level": level}], "serves": serves, "full": [resource]}
 
 
 def _level(known: Levels, a: int) -> Number:

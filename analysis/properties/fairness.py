@@ -116,27 +116,32 @@ def _envy_up_to(h: Holdings, tolerance: float, extreme: Any) -> Verdict:
     if not instance.single_variant or np.abs(x - np.round(x)).max(initial=0.0) > ROUNDING:
         why = "the tasks are not whole" if instance.single_variant else "users have several variants"
         return undecided(f"it is about whole tasks in one way, and {why}", method)
-    x, weights = np.round(x), np.array(h.weights, float)
-    most = np.floor(instance.max_tasks + ROUNDING)
-    bundles, unit, tasks = np.array(h.bundles, float), np.array(h.alone, float), arcs.owner @ x
+    tasks, unit = arcs.owner @ np.round(x), np.array(h.alone, float)
     margin, n, m, better = 0.0, 0, 0, 0.0
     for holder in np.flatnonzero(tasks).tolist():
-        factor = np.nan_to_num(weights / weights[holder])[:, None, None]
-        left = []
-        for a in (a for a in h.own(holder) if x[a]):
-            less = bundles[holder].copy()
-            less[arcs.server[a]] -= np.array(h.demand[a], float)
-            left.append(np.minimum(_whole_tasks(h, factor * less).sum(axis=1), most))
-        more = np.where(np.arange(instance.N) == holder, -np.inf, extreme(left, axis=0) - tasks)
+        more = extreme(_runs_less_a_task(h, np.round(x), holder), axis=0) - tasks
+        more[holder] = -np.inf
         k = int(np.argmax(more / unit))
         if more[k] / unit[k] > margin:
             margin, n, m, better = float(more[k] / unit[k]), k, holder, float(more[k] + tasks[k])
     one, other = instance.users[n], instance.users[m]
     held = "nobody would run more whole tasks with another's resources less a task, scaled by their weights"
     broken = f"user {one!r} runs {tasks[n]:.6g} tasks, and {better:.6g} with the resources of user {other!r} less a task"
-    broken += ", scaled by their weights" * bool(weights[n] != weights[m])
+    broken += ", scaled by their weights" * bool(h.weights[n] != h.weights[m])
     witness = {"user": one, "other": other, "tasks": tasks[n], "better": better}
     return by_margin(margin, tolerance, held, broken, method, witness)
+
+
+def _runs_less_a_task(h: Holdings, x: Any, holder: int) -> list[Any]:
+    """For each arc where the holder runs whole tasks x (A,): (N,) what users run with its bundles, scaled, less a task there."""
+    weights, most = np.array(h.weights, float), np.floor(h.instance.max_tasks + ROUNDING)
+    factor, bundles = np.nan_to_num(weights / weights[holder])[:, None, None], np.array(h.bundles[holder], float)
+    result = []
+    for a in (a for a in h.own(holder) if x[a]):
+        less = bundles.copy()
+        less[h.instance.arcs.server[a]] -= np.array(h.demand[a], float)
+        result.append(np.minimum(_whole_tasks(h, factor * less).sum(axis=1), most))
+    return result
 
 
 def _whole_tasks(h: Holdings, bundles: Any) -> Any:

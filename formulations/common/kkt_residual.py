@@ -18,6 +18,7 @@ without derivatives and cones are judged by a bound on the objective that the du
 
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -83,36 +84,43 @@ def has_integers(problem: "cp.Problem") -> bool:
 
 def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
     """The residual at the values and duals in the problem; None for integers, cones, no duals, functions without derivatives."""
-    from cvxpy.atoms.affine.affine_atom import AffAtom
-
-    variables = problem.variables()
-    smooth = all(a.__name__ in SMOOTH or (isinstance(a, type) and issubclass(a, AffAtom)) for a in problem.atoms())
-    smooth = smooth and not any(map(_divides, (problem.objective, *problem.constraints)))
-    # other attributes than being nonnegative have duals that CVXPY does not give
-    other = (value for v in variables for name, value in v.attributes.items() if name not in ("nonneg", "pos"))
-    if has_integers(problem) or not smooth or any(value is not None and value is not False for value in other):
+    variables, goal = problem.variables(), problem.objective
+    if not _is_told_by_duals(problem) or any(v.value is None for v in variables):
         return None
-    if any(c.dual_value is None or type(c).__name__ not in ("Inequality", "Equality") for c in problem.constraints):
-        return None
-    slope = _jacobian(problem.objective.expr, variables).toarray()[0]
-    if any(v.value is None for v in variables):
-        return None
-    before = [v.value for v in variables]
-    for v, value in zip(variables, before, strict=True):
-        v.save_value(value * (1 + STEP))
-    bend = np.abs(_jacobian(problem.objective.expr, variables).toarray()[0] - slope) / STEP
-    for v, value in zip(variables, before, strict=True):
-        v.save_value(value)
+    slope = _jacobian(goal.expr, variables).toarray()[0]
+    own = np.abs(slope) + _bend(goal.expr, variables, slope)
     x = np.concatenate([_flat(v.value) for v in variables])
     most = np.concatenate([np.full(v.size, np.abs(v.value).max(initial=0.0)) for v in variables])
     low = np.concatenate([np.full(v.size, 0.0 if v.is_nonneg() else -np.inf) for v in variables])
+    values = Variables(x, low, np.full(len(x), np.inf), most + NOISE * most.max(initial=0.0) + TINY)
     each = [_constraint_in_cvxpy(c, variables) for c in problem.constraints]
     matrix = sp.vstack([c.rows for c in each] or [sp.csr_array((0, len(x)))], format="csr")
     parts = [np.concatenate(part) for part in zip(*(c[1:] for c in each), strict=True)] if each else [np.empty(0)] * 4
-    sign = -1.0 if type(problem.objective).__name__ == "Maximize" else 1.0
-    values = Variables(x, low, np.full(len(x), np.inf), most + NOISE * most.max(initial=0.0) + TINY)
-    own = np.abs(slope) + np.where(np.isfinite(bend), bend, 0.0)
+    sign = -1.0 if type(goal).__name__ == "Maximize" else 1.0
     return _residual(values, sign * slope, own, Constraints(matrix, *parts))
+
+
+def _is_told_by_duals(problem: "cp.Problem") -> bool:
+    """Whether derivatives and duals say if the values of a problem are optimal: no integers, no cones, and all duals."""
+    from cvxpy.atoms.affine.affine_atom import AffAtom
+
+    parts, declared = (problem.objective, *problem.constraints), chain(*(v.attributes.items() for v in problem.variables()))
+    smooth = all(a.__name__ in SMOOTH or (isinstance(a, type) and issubclass(a, AffAtom)) for a in problem.atoms())
+    # other attributes than being nonnegative have duals that CVXPY does not give
+    plain = all(name in ("nonneg", "pos") or value is None or value is False for name, value in declared)
+    known = all(c.dual_value is not None and type(c).__name__ in ("Inequality", "Equality") for c in problem.constraints)
+    return smooth and plain and known and not has_integers(problem) and not any(map(_divides, parts))
+
+
+def _bend(expr: Any, variables: list[Any], slope: Floats) -> Floats:
+    """(n,) |H x|: by how much the slope of an expression changes where all values grow by the part STEP, in this part."""
+    before = [v.value for v in variables]
+    for v, value in zip(variables, before, strict=True):
+        v.save_value(value * (1 + STEP))
+    bend = np.abs(_jacobian(expr, variables).toarray()[0] - slope) / STEP
+    for v, value in zip(variables, before, strict=True):
+        v.save_value(value)
+    return np.where(np.isfinite(bend), bend, 0.0)
 
 
 def _constraint_in_cvxpy(constraint: Any, variables: list[Any]) -> Constraints:
@@ -205,22 +213,28 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: Mapping[Any, float] |
     if rows is None or slope is None:
         return None
     grad = slope.toarray()[0]
-    for v, value in zip(free, x.tolist(), strict=True):
-        v.set_value(value * (1 + STEP), skip_validation=True)
-    there = _rows_in_pyomo([goals[0].expr], place)
-    for v, value in zip(free, x.tolist(), strict=True):
-        v.set_value(value, skip_validation=True)
-    own = np.abs(grad) + (0.0 if there is None else np.abs(there.toarray()[0] - grad) / STEP)
-    body, sides = np.array([pyo.value(row.body) for row in given]), _sides([(row.lower, row.upper) for row in given])
-    equal, told = np.array([row.equality for row in given], dtype=bool), np.array([duals[row] for row in given], dtype=float)
+    own = np.abs(grad) + _bend_in_pyomo(goals[0].expr, free, place, grad)
+    sign = 1.0 if goals[0].is_minimizing() else -1.0
     variables = Variables(x, *_sides([v.bounds for v in free]), np.abs(x) + NOISE * np.abs(x).max(initial=0.0) + TINY)
-    grad, beyond = grad * (1.0 if goals[0].is_minimizing() else -1.0), _beyond(body, *sides, rows, x)
-    found = []
+    body, (low, high) = np.array([pyo.value(row.body) for row in given]), _sides([(row.lower, row.upper) for row in given])
+    equal, told = np.array([row.equality for row in given], dtype=bool), np.array([duals[row] for row in given], dtype=float)
+    beyond, found = _beyond(body, low, high, rows, x), []
     for dual in (told, -told):
-        away = np.abs(body - np.where(dual > 0, sides[1], sides[0]))
+        away = np.abs(body - np.where(dual > 0, high, low))
         slack, wrong = np.where(equal | np.isinf(away), 0.0, away), np.where(~equal & np.isinf(away), np.abs(dual), 0.0)
-        found.append(_residual(variables, grad, own, Constraints(rows, dual, beyond, slack, wrong)))
+        found.append(_residual(variables, sign * grad, own, Constraints(rows, dual, beyond, slack, wrong)))
     return min(found)
+
+
+def _bend_in_pyomo(expr: Any, free: list[Any], place: Mapping[int, int], slope: Floats) -> Floats:
+    """As `_bend`; 0 where there is no derivative."""
+    before = [v.value for v in free]
+    for v, value in zip(free, before, strict=True):
+        v.set_value(value * (1 + STEP), skip_validation=True)
+    there = _rows_in_pyomo([expr], place)
+    for v, value in zip(free, before, strict=True):
+        v.set_value(value, skip_validation=True)
+    return np.zeros_like(slope) if there is None else np.abs(there.toarray()[0] - slope) / STEP
 
 
 def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:

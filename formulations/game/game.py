@@ -115,34 +115,37 @@ class Game:
 
         InstanceError where alpha, A or B are given for one of these servers.
         """
-        instance = self.instance
-        found: dict[int, tuple[Utility, str, list[int]]] = {}
+        found = self._utilities_by_arc(utility)
+        for name in [name for name, value in parameters.items() if isinstance(value, Mapping) or is_vector(value)]:
+            for i in np.flatnonzero(self.own & (getattr(self, name) != USUAL[name]))[:1]:
+                what = f"{name} is {getattr(self, name)[i]:g} for server {self.instance.servers[i]!r}"
+                raise InstanceError(f"{what}, but with a utility of one's own it must be {USUAL[name]:g} there")
+        most = np.minimum(self.limits, self.tasks(self.gamma))[self.user] / self.unit  # the largest share on each arc
+        self.alpha[self.own], self.A[self.own], self.B[self.own] = 0.0, 1.0, 0.0
+        result = []
+        for one, who, arcs in found:
+            at, highest = np.array(arcs), float(most[arcs].max())
+            np.maximum.at(self.alpha, self.server[at], one.steepest(highest, who))
+            result.append((one, at, one.table(highest)))
+        return tuple(result)
+
+    def _utilities_by_arc(self, utility: Any) -> list[tuple[Utility, str, list[int]]]:
+        """Each utility of one's own, who has it first, and its arcs; `own` and `alike` say which servers have some."""
+        instance, found = self.instance, dict[int, tuple[Utility, str, list[int]]]()
         for i, given in enumerate(by_name(utility, instance.servers, "utility", "server")):
-            server, here = f"server {instance.servers[i]!r}", self.arcs_of_servers[i]
             if given is None:
                 continue
+            server, here = f"server {instance.servers[i]!r}", self.arcs_of_servers[i]
             several = isinstance(given, Mapping) or is_vector(given)
             each = by_name(given, instance.users, f"utility of {server}", "user") if several else [given] * instance.N
             self.own[i], self.alike[i] = True, len({id(each[n]) for n in self.user[here]}) <= 1
             for a in here:
                 one, who = each[self.user[a]], f"user {instance.users[self.user[a]]!r} at " * several + server
                 if not isinstance(one, Utility):
-                    raise InstanceError(
-                        f"the utility of {who} is {shown(one)}, but it must be fa.Utility(marginal), with g' as marginal"
-                    )
+                    rule = "it must be fa.Utility(marginal), with g' as marginal"
+                    raise InstanceError(f"the utility of {who} is {shown(one)}, but {rule}")
                 found.setdefault(id(one), (one, who, []))[2].append(a)
-        for name in [name for name, value in parameters.items() if isinstance(value, Mapping) or is_vector(value)]:
-            for i in np.flatnonzero(self.own & (getattr(self, name) != USUAL[name]))[:1]:
-                what = f"{name} is {getattr(self, name)[i]:g} for server {instance.servers[i]!r}"
-                raise InstanceError(f"{what}, but with a utility of one's own it must be {USUAL[name]:g} there")
-        most = np.minimum(self.limits, self.tasks(self.gamma))[self.user] / self.unit
-        self.alpha[self.own], self.A[self.own], self.B[self.own] = 0.0, 1.0, 0.0
-        result = []
-        for one, who, arcs in found.values():
-            at, highest = np.array(arcs), float(most[arcs].max())
-            np.maximum.at(self.alpha, self.server[at], one.steepest(highest, who))
-            result.append((one, at, one.table(highest)))
-        return tuple(result)
+        return list(found.values())
 
     @property
     def logarithmic(self) -> NDArray[np.bool_]:

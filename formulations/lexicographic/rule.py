@@ -84,7 +84,7 @@ class Leximin(Mechanism):
                 raise NotApplicable(f"{what}, but the share decides: change it too, or name a method of {layer}")
 
     def other_parts(self, instance: Instance, layer: str) -> list[str]:
-        """The parts of a model of one's own that the share does not explain; larger models are not written twice."""
+        """The parts in which a model of one's own differs from the one that its share means; [] beyond MOST_ARCS arcs."""
         name = f"write_{layer}"
         writer = next(c for c in type(self).__mro__ if name in vars(c))
         if written_here(writer) or (domain := self.domain(instance)).A > MOST_ARCS:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import InstanceError, no_such, require
+from fairalloc.models.errors import InstanceError, no_such, require, shown
 from fairalloc.models.files.trace_files import CsvTable, csv_table
 from fairalloc.models.instance import Instance
 
@@ -34,33 +34,46 @@ def read_csv(users: str | Path, servers: str | Path, name: str = "") -> Instance
     ------
     InstanceError : one sentence with the file, the line or the name, and the rule
     """
-    here, there = csv_table(users, separator=""), csv_table(servers, separator="")
-    for table in (here, there):
+    user_table, server_table = csv_table(users, separator=""), csv_table(servers, separator="")
+    for table in (user_table, server_table):
         require("" not in table.columns, f"the heads of {table.path} are", [*table.columns], "none may be empty")
-    (naming, *heads), (named, *columns) = there.columns, here.columns
-    resources = [column for column in heads if column not in OF_SERVERS]
-    require(resources, f"the columns of {there.path} are", heads, "there must be one for each resource")
-    for column in [column for column in resources if column in OF_USERS][:1]:
-        raise InstanceError(f"{there.path} has the resource {column!r}, but in the table of users this column is no resource")
-    _check_columns(here.path, columns, resources)
-    row: dict[str, int] = {}
-    for k, one in enumerate(there.columns[naming]):
-        require(row.setdefault(one, k) == k, f"line {there.lines[k]} of {there.path} names", one, "a server has one row")
-    grouped: dict[str, list[int]] = {}
-    for k, user in enumerate(here.columns[named]):
-        grouped.setdefault(user, []).append(k)
-    settings = {user: {what: _setting(here, rows, what) for what in OF_USERS} for user, rows in grouped.items()}
+    resources = _resources(server_table)
+    _check_columns(user_table, resources)
+    rows_of_user, rows_of_server = _rows_by_name(user_table), _rows_by_name(server_table)
+    for server, rows in rows_of_server.items():
+        for k in rows[1:2]:
+            raise InstanceError(f"line {server_table.lines[k]} of {servers} names {shown(server)}, but a server has one row")
+    settings = {user: {what: _setting(user_table, rows, what) for what in OF_USERS} for user, rows in rows_of_user.items()}
+    counts = zip(rows_of_server, server_table.columns.get("count", ()), strict=False)
     return Instance(
-        {user: [[here.columns[r][k] for r in resources] for k in rows] for user, rows in grouped.items()},
-        {one: [there.columns[r][k] for r in resources] for one, k in row.items()},
+        {user: [[user_table.columns[r][k] for r in resources] for k in rows] for user, rows in rows_of_user.items()},
+        {server: [server_table.columns[r][k] for r in resources] for server, (k,) in rows_of_server.items()},
         weights=_given(settings, "weight"),
         max_tasks=_given(settings, "max_tasks"),
         min_tasks=_given(settings, "min_tasks"),
-        counts={one: count for one, count in zip(row, there.columns.get("count", ()), strict=False) if count} or None,
+        counts={server: count for server, count in counts if count} or None,
         eligible={user: own["eligible"].split(";") if own["eligible"] else None for user, own in settings.items()},
         name=name or Path(users).stem,
         resources=resources,
     )
+
+
+def _resources(servers: CsvTable) -> list[str]:
+    """The columns of the servers that are resources: all but the names and the counts."""
+    _, *heads = servers.columns
+    resources = [column for column in heads if column not in OF_SERVERS]
+    require(resources, f"the columns of {servers.path} are", heads, "there must be one for each resource")
+    for column in [column for column in resources if column in OF_USERS][:1]:
+        raise InstanceError(f"{servers.path} has the resource {column!r}, but in the table of users this column is no resource")
+    return resources
+
+
+def _rows_by_name(table: CsvTable) -> dict[str, list[int]]:
+    """The rows of each name in the first column."""
+    result: dict[str, list[int]] = {}
+    for k, name in enumerate(next(iter(table.columns.values()))):
+        result.setdefault(name, []).append(k)
+    return result
 
 
 def _given(settings: Mapping[str, Mapping[str, str]], what: str) -> dict[str, Any] | None:
@@ -75,10 +88,11 @@ def _setting(table: CsvTable, rows: Sequence[int], what: str) -> str:
     return ";".join(part.strip() for part in next(iter(told.values()), "").split(";"))
 
 
-def _check_columns(users: Path, columns: Sequence[str], resources: Sequence[str]) -> None:
+def _check_columns(users: CsvTable, resources: Sequence[str]) -> None:
     """Every resource has its column, and every column is known."""
+    _, *columns = users.columns
     for column in [column for column in columns if column not in (*resources, *OF_USERS)][:1]:
         known = f"it has {', '.join(resources)} as the servers, and may have {', '.join(OF_USERS)}"
-        raise InstanceError(f"in {users} " + no_such("column", column, [*resources, *OF_USERS], known))
+        raise InstanceError(f"in {users.path} " + no_such("column", column, [*resources, *OF_USERS], known))
     for column in [column for column in resources if column not in columns][:1]:
-        raise InstanceError(f"{users} has no column {column!r}, but it must have one for each resource of the servers")
+        raise InstanceError(f"{users.path} has no column {column!r}, but it must have one for each resource of the servers")

@@ -128,26 +128,21 @@ def read_groups(value: Any, users: Sequence[str]) -> Groups | None:
     `guarantee` (from 0 to 1, default 0). InstanceError names what is wrong.
     """
     if value is None or isinstance(value, Groups):
-        fits = value is None or len(value.of_user) == len(users)
-        require(fits, "groups are", value, f"they must be about {len(users)} users")
-        for name in sorted({*users}.intersection(() if value is None else value.names))[:1]:
-            raise InstanceError(f"a group is named {name!r}, but a user has this name")
-        return value
+        return _fitting(value, users)
     require(isinstance(value, Mapping), "groups are", value, "they must be a mapping of names to groups")
     place, of_user = Places(users, "user"), [ROOT] * len(users)
     found: dict[str, tuple[int, Fraction, Fraction]] = {}
-    for name, group, parent in _walk(value):
+    for k, (name, group, parent) in enumerate(_walk(value)):
         check_name(name, "the name of a group")
         require(name not in found, "a group is named", name, "the names of groups must be distinct")
         require(name not in place.names, "a group is named", name, "a user has this name")
-        k, own = len(found), group.get("users", []) if isinstance(group, Mapping) else group  # the users that it lists itself
+        own = group.get("users", []) if isinstance(group, Mapping) else group  # the users that it lists itself
         require(is_vector(own), f"the users of group {name!r} are", own, "they must be a list of users")
         found[name] = (parent, *_numbers(name, group))
         for n in map(place, own):
             if of_user[n] != ROOT:
-                raise InstanceError(
-                    f"user {users[n]!r} is in the groups {[*found][of_user[n]]!r} and {name!r}, but may be in one"
-                )
+                both = f"{[*found][of_user[n]]!r} and {name!r}"
+                raise InstanceError(f"user {users[n]!r} is in the groups {both}, but may be in one")
             of_user[n] = k
     if not found:
         return None
@@ -156,6 +151,16 @@ def read_groups(value: Any, users: Sequence[str]) -> Groups | None:
     for k in np.flatnonzero(np.diff(result.members.indptr) == 0)[:1]:
         raise InstanceError(f"group {result.names[k]!r} has no users, but it must have at least one")
     return result
+
+
+def _fitting(groups: Groups | None, users: Sequence[str]) -> Groups | None:
+    """The tree, which was read before; InstanceError where it is about other users, or a group and a user have one name."""
+    if groups is None:
+        return None
+    require(len(groups.of_user) == len(users), "groups are", groups, f"they must be about {len(users)} users")
+    for name in sorted({*users}.intersection(groups.names))[:1]:
+        raise InstanceError(f"a group is named {name!r}, but a user has this name")
+    return groups
 
 
 def _walk(value: Mapping[Any, Any]) -> Iterator[tuple[Any, Any, int]]:
