@@ -14,7 +14,6 @@ sum_n w_n log u*_n - sum_n w_n log u_n <= W log(1 + rho).
 """
 
 from copy import copy
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,10 +46,6 @@ class NashBargaining(AlphaFair):
     configure, parameters = Mechanism.configure, Mechanism.parameters  # of which it has none
 
     def called(self, alias: str) -> Mechanism:  # noqa: ARG002 (it has one)
-        return self._market
-
-    @cached_property
-    def _market(self) -> Mechanism:
         """As "ceei" it is refused where its answer is none in a market."""
         result = copy(self)
         result.is_market = True

@@ -5,7 +5,7 @@ Why a method stopped (`termination`), whether it returned a point (`x`) and how 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from sys import modules
@@ -51,9 +51,6 @@ class Times:
     def total(self) -> float:
         """The sum of the four phases."""
         return self.build + self.compile + self.solve + self.read
-
-    def __add__(self, other: "Times") -> "Times":
-        return Times(*(a + b for a, b in zip(asdict(self).values(), asdict(other).values(), strict=True)))
 
 
 def check_rational(exact: Fraction | int, tasks: float, where: Callable[[], str], given: str = "") -> None:
@@ -225,15 +222,10 @@ class Allocation:
         `kind` is "allocation", "dominant_shares", "feasible_region" (with the allocation in it), "convergence", "rounds",
         "prices" or "eligibility", the function of that name in `plots`.
         """
-        if kind not in (kinds := self.drawn_by):
+        kinds = modules["fairalloc"].plots.OF_ALLOCATIONS  # imported on demand
+        if kind not in kinds:
             raise UnknownName(no_such("kind of figure", kind, kinds, f"the kinds are {', '.join(kinds)}"))
         return kinds[kind](self, ax)
-
-    @property
-    def drawn_by(self) -> Mapping[str, Callable[["Allocation", Any], Any]]:
-        """{kind: function of an allocation and Axes}, what `plot` calls; the package imports these figures on demand."""
-        kinds: Mapping[str, Any] = modules["fairalloc"].plots.OF_ALLOCATIONS
-        return kinds
 
     @cached_property
     def has_point(self) -> bool:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from sys import modules
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -301,9 +301,3 @@ def _sizes(demands: Any, capacities: Any) -> tuple[int, int, int]:
 def _bytes(values: Floats) -> bytes:
     """The floats, with one zero."""
     return (values + 0.0).tobytes()
-
-
-def as_instance(value: Any) -> Instance:
-    """The value, which must be an Instance: what public functions say of a first argument that is none."""
-    require(isinstance(value, Instance), "the instance is", value, "it must be an Instance")
-    return cast(Instance, value)

@@ -40,7 +40,7 @@ from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.exact.proofs import ExactProgram
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, exact_arcs
 from fairalloc.models.feasibility import infeasibility, scaled_down
-from fairalloc.models.instance import Instance, as_instance
+from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, told_apart
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.exact import in_rationals, solve_exactly, without_floors
@@ -110,7 +110,7 @@ def certified_answer(
     instance: Instance, mechanism: str | Mechanism | type[Mechanism], time_limit: Seconds | None = None
 ) -> Certificate | NotCertified:
     """The mechanism's own answer with its proof, as of `certify`: in rationals from the start where it has a rational answer."""
-    item = find_mechanism(mechanism).kept(as_instance(instance))
+    item = find_mechanism(mechanism).kept(instance)
     item.check_groups(instance)
     return _in_time(item, instance, None, TOLERANCE, time_limit)
 

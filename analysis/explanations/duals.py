@@ -17,6 +17,7 @@ import numpy as np
 from fairalloc.analysis.explanations.costs import NOISE, cleaned
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, refused
+from fairalloc.formulations.common.kkt_residual import rows_in_pyomo
 from fairalloc.formulations.common.tasks import variables_of
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
@@ -187,21 +188,18 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
 def _rows_of_pyomo(session: PyomoSession, domain: Instance) -> Iterator[Binding]:
     """As `_rows_of_cvxpy`, with the dual's sign such that what is positive is paid."""
     import pyomo.environ as pyo
-    from pyomo.core.expr.calculus.derivatives import Modes, differentiate
-    from pyomo.core.expr.visitor import identify_variables
 
     place = {id(v): a for a, v in enumerate(variables_of(session.model, domain))}
     for row in session.model.component_data_objects(pyo.Constraint, active=True):
         label, index = row.parent_component().local_name, row.index()
         if label in OWN or not session.duals or row not in session.duals:
             continue
-        used = [v for v in identify_variables(row.body, include_fixed=False) if id(v) in place]
-        slopes = np.zeros(len(place))
-        if used:
-            slopes[[place[id(v)] for v in used]] = differentiate(row.body, wrt_list=used, mode=Modes.reverse_numeric)
+        slopes = rows_in_pyomo([row.body], place)
+        if slopes is None:
+            continue
         low, high = (np.inf if side is None else abs(pyo.value(row.body) - pyo.value(side)) for side in (row.lower, row.upper))
         dual = abs(session.duals[row])
-        yield Binding(*_about(label, index, domain), dual, (-dual if low < high else dual) * slopes)
+        yield Binding(*_about(label, index, domain), dual, (-dual if low < high else dual) * slopes.toarray()[0])
 
 
 def _about(label: str, index: Any, domain: Instance) -> tuple[str, dict[str, str]]:

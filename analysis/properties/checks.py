@@ -267,8 +267,7 @@ _FUNCTIONS += [fairness.bottleneck_fairness, fairness.server_bottleneck_fairness
 _FUNCTIONS += [fairness.single_resource_fairness, fairness.single_server_reduction]
 _FUNCTIONS += [group_fairness.group_sharing_incentive, group_fairness.sibling_envy_freeness]
 _FUNCTIONS += [group_fairness.hierarchical_share_guarantee]
-_NAMED = {function.__name__.strip("_").replace("_", "-"): function for function in _FUNCTIONS}
-_OURS = {name: Property(name, function) for name, function in _NAMED.items()}
+_OURS = {(name := function.__name__.strip("_").replace("_", "-")): Property(name, function) for function in _FUNCTIONS}
 PROPERTIES: Registry[Property] = Registry(
     "property", "fairalloc.properties", lambda: _OURS, as_property, lambda item: (item.name,)
 )

@@ -209,7 +209,7 @@ def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: Mapping[Any, float] |
     if duals is None or len(goals) != 1 or any(row not in duals for row in given) or not all(v.is_continuous() for v in free):
         return None
     place, x = {id(v): k for k, v in enumerate(free)}, np.array([v.value for v in free])
-    rows, slope = _rows_in_pyomo([row.body for row in given], place), _rows_in_pyomo([goals[0].expr], place)
+    rows, slope = rows_in_pyomo([row.body for row in given], place), rows_in_pyomo([goals[0].expr], place)
     if rows is None or slope is None:
         return None
     grad = slope.toarray()[0]
@@ -231,7 +231,7 @@ def _bend_in_pyomo(expr: Any, free: list[Any], place: Mapping[int, int], slope: 
     before = [v.value for v in free]
     for v, value in zip(free, before, strict=True):
         v.set_value(value * (1 + STEP), skip_validation=True)
-    there = _rows_in_pyomo([expr], place)
+    there = rows_in_pyomo([expr], place)
     for v, value in zip(free, before, strict=True):
         v.set_value(value, skip_validation=True)
     return np.zeros_like(slope) if there is None else np.abs(there.toarray()[0] - slope) / STEP
@@ -247,7 +247,7 @@ def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     if not np.isfinite([value, *body]).all():
         return np.inf
     x, place = np.array([v.value for v in free], dtype=float), {id(v): k for k, v in enumerate(free)}
-    each = [sp.csr_array((1, len(x))) if row is None else row for row in (_rows_in_pyomo([row.body], place) for row in given)]
+    each = [sp.csr_array((1, len(x))) if row is None else row for row in (rows_in_pyomo([row.body], place) for row in given)]
     rows = sp.vstack(each or [sp.csr_array((0, len(x)))], format="csr")
     (low, high), whole = _sides([v.bounds for v in free]), np.array([not v.is_continuous() for v in free], dtype=bool)
     away = np.maximum(np.maximum(low - x, x - high), np.where(whole, np.abs(x - np.round(x)), 0.0)) / (np.abs(x) + 1.0)
@@ -298,7 +298,7 @@ def value_of_pyomo(expr: Any) -> float:
         return float(np.nan)
 
 
-def _rows_in_pyomo(expressions: list[Any], place: Mapping[int, int]) -> sp.csr_array | None:
+def rows_in_pyomo(expressions: list[Any], place: Mapping[int, int]) -> sp.csr_array | None:
     """(m, n) the derivatives of expressions, None where one has none."""
     from pyomo.core.expr.calculus.derivatives import Modes, differentiate
     from pyomo.core.expr.calculus.diff_with_pyomo import DifferentiationException

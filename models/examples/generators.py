@@ -22,30 +22,6 @@ from fairalloc.models.examples.networks import Graph, nodes_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, rational
 
-__all__ = [
-    "GOOGLE_MIX",
-    "badly_scaled",
-    "degenerate",
-    "demands",
-    "finite",
-    "generic",
-    "google_mix",
-    "heavy_tailed",
-    "identical",
-    "market",
-    "network",
-    "njc",
-    "placement",
-    "planted",
-    "planted_tasks",
-    "racks",
-    "sparse",
-    "tied",
-    "variants",
-    "weights",
-    "zero_demand",
-]
-
 GOOGLE_MIX: tuple[tuple[int, str, str], ...] = (
     (6732, "0.50", "0.50"),
     (3863, "0.50", "0.25"),
@@ -65,12 +41,12 @@ LINK_CLASSES = (10.0, 40.0, 100.0)
 """Capacities of links in `network`, Gb/s; half of the links have the first, three in ten the second."""
 
 
-def powers_of_ten(exponents: Any) -> Floats:
+def _powers_of_ten(exponents: Any) -> Floats:
     """10^e, by the C library: NumPy's last digits differ from processor to processor, and an instance must not."""
     return np.array([10.0**e for e in exponents.tolist()])
 
 
-class Draws(np.random.Generator):
+class _Draws(np.random.Generator):
     """The generator of a family at one size, with shapes `users` (N, R) and `servers` (K, R); `key` is the seed."""
 
     def __init__(self, family: str, n_users: int, n_servers: int, n_resources: int, *key: object) -> None:
@@ -98,7 +74,7 @@ class Draws(np.random.Generator):
         require(0 <= decades <= 100, "decades is", decades, "it must be a whole number from 0 to 100")
         exponents = self.uniform(0, decades, size)
         exponents[:2] = (decades, 0)[:size]
-        return powers_of_ten(exponents)
+        return _powers_of_ten(exponents)
 
     def heavy(self, shape: tuple[int, ...]) -> Floats:
         """Numbers from 1 on with a heavy tail."""
@@ -121,21 +97,21 @@ class Draws(np.random.Generator):
 @checked
 def generic(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Positive demands and capacities with a spread of about ten, uneven weights, no constraints."""
-    rng = Draws("generic", n_users, n_servers, n_resources, seed)
+    rng = _Draws("generic", n_users, n_servers, n_resources, seed)
     return Instance(**rng.as_generic(), name=rng.name)
 
 
 @checked
 def tied(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Demands 1 to 3 and capacities 4, 8 or 12: many users, servers and dominant resources are equal."""
-    rng = Draws("tied", n_users, n_servers, n_resources, seed)
+    rng = _Draws("tied", n_users, n_servers, n_resources, seed)
     return Instance(rng.integers(1, 4, rng.users), 4 * rng.integers(1, 4, rng.servers), name=rng.name)
 
 
 @checked
 def zero_demand(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """A quarter (2 resources) to half of the demands and some capacities are zero: bottlenecks come at different levels."""
-    rng = Draws("zero_demand", n_users, n_servers, n_resources, seed)
+    rng = _Draws("zero_demand", n_users, n_servers, n_resources, seed)
     demands = rng.spread(rng.users) * rng.some(rng.users, 0.5)
     capacities = n_users * rng.spread(rng.servers) * (rng.random(rng.servers) < 0.8)
     capacities[0] = np.maximum(capacities[0], 1.0)  # it has every resource, so that every user has an eligible server
@@ -145,14 +121,14 @@ def zero_demand(n_users: Count, n_servers: Count, n_resources: Count, seed: int 
 @checked
 def placement(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Every user may use a random third of the servers, at least one."""
-    rng = Draws("placement", n_users, n_servers, n_resources, seed)
+    rng = _Draws("placement", n_users, n_servers, n_resources, seed)
     return Instance(**rng.as_generic(), eligible=rng.some((n_users, n_servers), 1 / 3), name=rng.name)
 
 
 @checked
 def heavy_tailed(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Numbers of Pareto's law, index 1.5 (of a thousand the largest is about 100 medians), a third of the servers for each."""
-    rng = Draws("heavy_tailed", n_users, n_servers, n_resources, seed)
+    rng = _Draws("heavy_tailed", n_users, n_servers, n_resources, seed)
     return Instance(
         0.1 * rng.heavy(rng.users),
         n_users * rng.heavy(rng.servers) / n_servers,
@@ -166,14 +142,14 @@ def heavy_tailed(n_users: Count, n_servers: Count, n_resources: Count, seed: int
 def sparse(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, part: float = 0.01) -> Instance:
     """The generic family where every user may use a random `part` of the servers, in (0, 1], rounded up to whole ones."""
     require(0 < part <= 1, "part is", part, "it must be above 0 and at most 1")
-    rng = Draws("sparse", n_users, n_servers, n_resources, seed)
+    rng = _Draws("sparse", n_users, n_servers, n_resources, seed)
     return Instance(**rng.as_generic(), eligible=rng.few(part), name=rng.name)
 
 
 @checked
 def identical(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, classes: Count = 10) -> Instance:
     """The generic family with at most `classes` different users, and as many different servers: others can be merged."""
-    rng = Draws("identical", n_users, n_servers, n_resources, seed)
+    rng = _Draws("identical", n_users, n_servers, n_resources, seed)
     user, server = rng.integers(classes, size=n_users), rng.integers(classes, size=n_servers)
     return Instance(
         rng.spread((classes, n_resources))[user],
@@ -187,7 +163,7 @@ def identical(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 
 def racks(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, several: bool = False) -> Instance:
     """Racks of five servers (half of fewer than ten), nine users in ten bound to one; `several`: one to three variants each."""
     base = (variants if several else generic)(n_users, n_servers, n_resources, seed)
-    rng = Draws("racks", n_users, n_servers, n_resources, seed)
+    rng = _Draws("racks", n_users, n_servers, n_resources, seed)
     rack_of_server = np.arange(n_servers) // min(5, max(1, n_servers // 2))
     rack_of_user = rng.integers(rack_of_server.max() + 1, size=n_users)
     anywhere = rng.random(n_users) < 0.1
@@ -197,7 +173,7 @@ def racks(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, s
 @checked
 def finite(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """Half of the users have few tasks (W 5.1), some fewer than their fair share."""
-    rng = Draws("finite", n_users, n_servers, n_resources, seed)
+    rng = _Draws("finite", n_users, n_servers, n_resources, seed)
     limits = np.where(rng.random(n_users) < 0.5, rng.uniform(0.1, 3.0, n_users), np.inf)
     return Instance(rng.spread(rng.users), rng.capacities(), max_tasks=limits, name=rng.name)
 
@@ -205,7 +181,7 @@ def finite(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) 
 @checked
 def variants(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """One to three ways to run a task (Z II-A)."""
-    rng = Draws("variants", n_users, n_servers, n_resources, seed)
+    rng = _Draws("variants", n_users, n_servers, n_resources, seed)
     ways = [int(rng.integers(1, 4)) for _ in range(n_users)]
     demands = [rng.spread((v, n_resources)) * rng.some((v, n_resources), 0.7) for v in ways]
     return Instance(demands, rng.capacities(), name=rng.name)
@@ -215,13 +191,13 @@ def variants(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0
 def badly_scaled(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> Instance:
     """The generic family in badly chosen units: resources over 12 orders of magnitude, tasks over 8, weights over 2."""
     base = generic(n_users, n_servers, n_resources, seed)
-    rng = Draws("badly_scaled", n_users, n_servers, n_resources, seed)
-    resource = powers_of_ten(rng.uniform(-6, 6, n_resources))
-    task = powers_of_ten(rng.uniform(-4, 4, n_users))
+    rng = _Draws("badly_scaled", n_users, n_servers, n_resources, seed)
+    resource = _powers_of_ten(rng.uniform(-6, 6, n_resources))
+    task = _powers_of_ten(rng.uniform(-4, 4, n_users))
     return Instance(
         np.concatenate(base.demands) * task[:, None] * resource,
         base.capacities * resource,
-        weights=powers_of_ten(rng.uniform(-1, 1, n_users)),
+        weights=_powers_of_ten(rng.uniform(-1, 1, n_users)),
         name=rng.name,
     )
 
@@ -234,7 +210,7 @@ def google_mix(n_users: Count, n_servers: Count = 12_583, n_resources: Count = 2
     (the largest machine has 1 of each); a synthetic stand-in for the trace's own users.
     """
     require(n_resources == 2, "n_resources is", n_resources, "the machines of W Table 1 have 2: cpu and memory")
-    rng = Draws("google_mix", n_users, n_servers, n_resources, seed)
+    rng = _Draws("google_mix", n_users, n_servers, n_resources, seed)
     counts = np.array([q for q, _, _ in GOOGLE_MIX])
     if n_servers != counts.sum():
         counts = rng.multinomial(n_servers, counts / counts.sum())
@@ -265,7 +241,7 @@ def market(buyers: Count, goods: Count, density: float = 1.0, seed: int = 0) -> 
     seed : of the random numbers
     """
     require(0 < density <= 1, "density is", density, "it must be above 0 and at most 1")
-    rng = Draws("market", buyers, goods, 1, float(density), seed)
+    rng = _Draws("market", buyers, goods, 1, float(density), seed)
     wanted = rng.few(density)
     worth = 1.0 - rng.random(wanted.nnz)
     rates = sp.csr_array((worth, wanted.indices, wanted.indptr), shape=wanted.shape)
@@ -292,7 +268,7 @@ def network(flows: Count, links: Count, paths: Count = 4, seed: int = 0, equal: 
     require(links % 2 == 0 and links >= 6, "links is", links, "it must be an even number from 6 on")
     nodes = nodes_of(links // 2)
     require(flows <= nodes * (nodes - 1), "flows is", flows, f"{links} links join {nodes * (nodes - 1)} pairs of nodes")
-    rng = Draws("network", flows, links, paths, seed)
+    rng = _Draws("network", flows, links, paths, seed)
     graph = Graph.drawn(links // 2, rng)
     source, other = np.divmod(np.sort(rng.choice(nodes * (nodes - 1), flows, replace=False)), nodes - 1)
     target = other + (other >= source)
@@ -314,7 +290,7 @@ def njc(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0) -> 
     every third instance has equal entitlements; for odd seeds the last resource is dominated by the first; every seventh instance
     has one user without a limit.
     """
-    rng = Draws("njc", n_users, n_servers, n_resources, seed)
+    rng = _Draws("njc", n_users, n_servers, n_resources, seed)
     fine = (4, 8, 12, 40)[seed % 4]
     parts = rng.integers(1, fine + 1, rng.users) * rng.some(rng.users, (1.0, 0.7, 0.5, 0.9)[seed % 4])
     if seed % 2 and n_resources > 1:
@@ -344,7 +320,7 @@ def degenerate(n_users: Count, n_servers: Count, n_resources: Count, seed: int =
     10^ceil(severity / 20) apart.
     """
     require(0 <= severity <= 100, "severity is", severity, "it must be an integer from 0 to 100")
-    rng = Draws("degenerate", n_users, n_servers, n_resources, seed)
+    rng = _Draws("degenerate", n_users, n_servers, n_resources, seed)
     demands, capacities = rng.spread(rng.users), rng.spread(rng.servers)
     weights = rng.integers(1, 5, n_users)
     kind, bent = rng.random(n_users), 1 + 1e-6 * rng.uniform(-1, 1, rng.users)
@@ -356,8 +332,8 @@ def degenerate(n_users: Count, n_servers: Count, n_resources: Count, seed: int =
     first = slice(0, max(n_resources - 1, 1))
     most = (capacities[:, None, first] / demands[None, :, first]).min(axis=2) * demands[None, :, -1]
     capacities[loose, -1] = np.maximum(capacities[:, -1], 2 * n_users * most.max(axis=1))[loose] if n_resources > 1 else 1.0
-    user_units = powers_of_ten(rng.integers(-severity // 40, severity // 40 + 1, n_users))
-    units = powers_of_ten(rng.integers(-severity // 40, severity // 40 + 1, n_resources))
+    user_units = _powers_of_ten(rng.integers(-severity // 40, severity // 40 + 1, n_users))
+    units = _powers_of_ten(rng.integers(-severity // 40, severity // 40 + 1, n_resources))
     name = f"degenerate-{severity}-{n_users}x{n_servers}x{n_resources}-{seed}"
     return Instance(demands * user_units[:, None] * units, 10 * capacities * units, weights=weights, name=name)
 
@@ -365,7 +341,7 @@ def degenerate(n_users: Count, n_servers: Count, n_resources: Count, seed: int =
 @checked
 def weights(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, decades: int = 12) -> Instance:
     """`generic` with weights up to `decades` powers of ten apart: the first two are, the others lie between them."""
-    rng = Draws("weights", n_users, n_servers, n_resources, seed)
+    rng = _Draws("weights", n_users, n_servers, n_resources, seed)
     given = rng.as_generic() | {"weights": rng.far_apart(n_users, decades)}
     return Instance(**given, name=f"weights-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
 
@@ -373,7 +349,7 @@ def weights(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0,
 @checked
 def demands(n_users: Count, n_servers: Count, n_resources: Count, seed: int = 0, decades: int = 12) -> Instance:
     """`generic` with a factor for the demands of each user: two are `decades` powers of ten apart, the others lie between."""
-    rng = Draws("demands", n_users, n_servers, n_resources, seed)
+    rng = _Draws("demands", n_users, n_servers, n_resources, seed)
     given = rng.as_generic()
     given["demands"] = given["demands"] * rng.far_apart(n_users, decades)[:, None]
     return Instance(**given, name=f"demands-{decades}-{n_users}x{n_servers}x{n_resources}-{seed}")
@@ -399,7 +375,7 @@ def planted_tasks(n_users: Count, n_servers: Count, n_resources: Count, seed: in
 
 def _plant(n_users: int, n_servers: int, n_resources: int, seed: int, mechanism: str) -> tuple[Instance, Rationals]:
     require(mechanism in ("drfh", "nb"), "mechanism is", mechanism, "answers are planted for 'drfh' and 'nb' only")
-    rng = Draws("planted", n_users, n_servers, n_resources, seed)
+    rng = _Draws("planted", n_users, n_servers, n_resources, seed)
     prices = [[Fraction(int(v), int(row.sum())) for v in row] for row in rng.integers(1, 17, rng.servers)]
     demands = [[Fraction(int(v), 4) for v in row] for row in rng.integers(1, 17, rng.users)]
     tasks = [Fraction(int(v), 2) for v in rng.integers(1, 17, n_users)]

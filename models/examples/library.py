@@ -58,7 +58,7 @@ class Frozen:
         """The instance as it is made here."""
         if self.source == "example":
             return example(self.name).instance
-        if self.source in generators.__all__:
+        if hasattr(generators, self.source):
             made: Instance = getattr(generators, self.source)(**self.arguments)
             return made
         loaded: traces.Loaded = getattr(traces, self.source)(traces.found_data(), **self.arguments)

@@ -24,23 +24,6 @@ from fairalloc.models.files.writing import make_folder, write_file
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-__all__ = [
-    "Loaded",
-    "alibaba",
-    "alibaba_nodes",
-    "bitbrains",
-    "data_dir",
-    "data_missing",
-    "found_data",
-    "google2011",
-    "google2019_demands",
-    "google_machine_mix",
-    "pod_name",
-    "read_bitbrains_raw",
-    "remember_data",
-    "remembered_in",
-]
-
 log = logging.getLogger("fairalloc")
 
 BITBRAINS_COLUMNS = {

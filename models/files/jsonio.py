@@ -19,6 +19,7 @@ from fairalloc.models.allocation import SAME, Allocation, check_rational
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import PATH, FairallocError, InstanceError, check_name, no_such, require, shown
 from fairalloc.models.files.writing import write_file
+from fairalloc.models.input.validation import Places
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import DECIMAL, Floats, as_json, exact_text, finite, literal, rational
 
@@ -250,8 +251,6 @@ def _beyond_floats(instance: Instance) -> Iterator[tuple[int, Fraction]]:
 def allocation_document(allocation: Allocation) -> dict[str, Any]:
     """The allocation as a document of schema fairalloc-allocation/1; numbers that are not finite become null."""
     instance = allocation.instance
-    users = [_user_document(allocation, n) for n in range(instance.N)]
-    arrays = {name: getattr(allocation, name) for name in ARRAYS}
     return {
         "schema": ALLOCATION_SCHEMA,
         "instance": instance.name,
@@ -261,14 +260,14 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "termination": allocation.termination,
         "message": allocation.message,
         **({"not_judged": allocation.not_judged} if allocation.not_judged else {}),
-        "users": users,
+        "users": [_user_document(allocation, n) for n in range(instance.N)],
         "values": as_json(allocation.values),
         "residuals": as_json(allocation.residuals),
         **({} if allocation.user_error is None else {"user_error": as_json(allocation.user_error)}),
         "stats": {f"{k}_s": v for k, v in asdict(allocation.times).items()}
         | {"iterations": allocation.iterations, "threads": allocation.threads},
         "versions": dict(allocation.versions),
-        **{name: value.tolist() for name, value in arrays.items() if value is not None},
+        **{name: value.tolist() for name in ARRAYS if (value := getattr(allocation, name)) is not None},
         **({"log": list(allocation.log)} if allocation.log else {}),
         **({"trace": as_json(allocation.trace)} if allocation.trace else {}),
     }
@@ -342,14 +341,15 @@ def _tasks(value: Any, instance: Instance) -> tuple[Floats, tuple[Fraction, ...]
     """
     arcs = zip(instance.arcs.user.tolist(), instance.arcs.variant.tolist(), instance.arcs.server.tolist(), strict=True)
     position = {key: a for a, key in enumerate(arcs)}
+    users, servers = Places(instance.users, "user"), Places(instance.servers, "server")
     given: dict[int, tuple[float, Fraction | None]] = {}
     seen = set()
     for user in _objects(value, "user", None, ("name", "by_server")):
-        n = _position(instance.users, user["name"], "user")
+        n = _position(users, user["name"])
         if n in seen:
             raise InstanceError(f"user {user['name']!r} stands twice in the allocation")
         seen.add(n)
-        own = _tasks_of_user(user, n, instance, position)
+        own = _tasks_of_user(user, n, int(instance.vectors.counts[n]), servers, position)
         _check_sum(user, np.array([tasks for tasks, _ in own.values()]))
         given |= own
     for n in sorted(set(range(instance.N)) - seen)[:1]:
@@ -360,13 +360,13 @@ def _tasks(value: Any, instance: Instance) -> tuple[Floats, tuple[Fraction, ...]
 
 
 def _tasks_of_user(
-    user: Mapping[str, Any], n: int, instance: Instance, position: Mapping[tuple[int, int, int], int]
+    user: Mapping[str, Any], n: int, variants: int, servers: Places, position: Mapping[tuple[int, int, int], int]
 ) -> dict[int, tuple[float, Fraction | None]]:
     """{arc: (tasks, rational or None)} of user n; `position` is {(user, variant, server): arc}."""
     result: dict[int, tuple[float, Fraction | None]] = {}
-    for variant, server, tasks, exact in _entries(user, int(instance.vectors.counts[n])):
+    for variant, server, tasks, exact in _entries(user, variants):
         where = f"user {user['name']!r} tasks on server {server!r}" + (f" as variant {variant}" if variant else "")
-        a = position.get((n, variant, _position(instance.servers, server, "server")))
+        a = position.get((n, variant, _position(servers, server)))
         if a is None:
             raise InstanceError(f"the allocation gives {where}, where it is not eligible")
         if a in result:
@@ -492,8 +492,8 @@ def _vectors(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, list) for v in value)
 
 
-def _position(names: Sequence[str], name: Any, kind: str) -> int:
-    if name not in names:
-        rule = f"the {kind}s are {', '.join(map(str, names[:8]))}"
-        raise InstanceError(no_such(kind, name, names, rule))
-    return names.index(name)
+def _position(places: Places, name: Any) -> int:
+    """That of a name; a number is none, though `Places` knows it."""
+    if isinstance(name, str):
+        return places(name)
+    raise InstanceError(no_such(places.kind, name, places.names, f"the {places.kind}s are {', '.join(places.names[:8])}"))

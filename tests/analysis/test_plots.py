@@ -566,7 +566,7 @@ def test_an_allocation_draws_itself():
     ax = plt.subplots()[1]
     assert DRFH.plot("prices", ax) is ax
     kinds = {"allocation", "convergence", "dominant_shares", "eligibility", "feasible_region", "prices", "rounds"}
-    assert set(DRFH.drawn_by) == kinds
+    assert set(fa.plots.OF_ALLOCATIONS) == kinds
     assert [tuple(np.ravel(line.get_data()).round(6)) for line in DRFH.plot("feasible_region").lines] == [(10, 10)]
     assert DRFH.plot("eligibility").images[0].get_array().shape == (2, 2)
     with pytest.raises(fa.UnknownName, match="there is no kind of figure 'pie'"):

@@ -32,7 +32,10 @@ def docstrings():
     """(name, docstring) of the public names, and of what classes and modules among them show."""
     for name in fa.__all__:
         value = getattr(fa, name)
-        inner = vars(value) if isinstance(value, type) else {key: getattr(value, key) for key in getattr(value, "__all__", ())}
+        inner = vars(value) if isinstance(value, type) else {}
+        if inspect.ismodule(value):
+            own = [key for key, part in vars(value).items() if getattr(part, "__module__", "") == value.__name__]
+            inner = {key: getattr(value, key) for key in getattr(value, "__all__", own)}
         if callable(value) or inspect.ismodule(value):
             yield name, inspect.getdoc(value) or ""
         yield from ((f"{name}.{key}", inspect.getdoc(part) or "") for key, part in inner.items() if not key.startswith("_"))

@@ -19,7 +19,7 @@ from fairalloc.solvers.judge import right_tasks
 from fairalloc.solvers.method import Limits
 
 FROZEN = [fa.library(name) for name in fa.library()]
-TRACES = [item for item in FROZEN if item.source != "example" and item.source not in generators.__all__]
+TRACES = [item for item in FROZEN if item.source != "example" and not hasattr(generators, item.source)]
 SMALL = [(item.name, answer) for item in FROZEN if item not in TRACES and item.size[-1] <= 60 for answer in item.answers]
 
 
