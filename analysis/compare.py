@@ -45,14 +45,14 @@ class MechanismComparison:
     verdicts: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        users = tuple(self.instance.users)
-        others = {label: one for label, one in self.allocations.items() if tuple(one.instance.users) != users}
-        said = {
-            label: f"its users are {shown([*one.instance.users])}, not those of the instance" for label, one in others.items()
-        }
-        kept = {label: one for label, one in self.allocations.items() if label not in others}
+        kept, refused = dict[str, Allocation](), dict(self.refused)
+        for label, one in self.allocations.items():
+            if one.instance.users == self.instance.users:
+                kept[label] = one
+            else:
+                refused[label] = f"its users are {shown([*one.instance.users])}, not those of the instance"
         object.__setattr__(self, "allocations", kept)
-        object.__setattr__(self, "refused", {**self.refused, **said})
+        object.__setattr__(self, "refused", refused)
 
     @property
     def without_answer(self) -> list[str]:

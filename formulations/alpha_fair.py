@@ -92,7 +92,7 @@ class AlphaFair(AlphaFamily):
             return result
         larger = scaled.weights[0] / domain.weights[0]
         if isinstance(self.alpha, float) and self.alpha != 1:
-            unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
+            unit = domain.arcs.gamma[0] / scaled.arcs.gamma[0]
             larger *= (self.rate(domain)[0] * unit / self.rate(scaled)[0]) ** (self.alpha - 1.0)
         return frozen(result / larger)
 

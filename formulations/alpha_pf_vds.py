@@ -32,7 +32,7 @@ from fairalloc.formulations.game.ncp import ncp_pyomo
 from fairalloc.formulations.game.printed import covers, printed_cvxpy, printed_functions, printed_ncp, printed_pyomo
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, place_of, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, finite, is_vector
 
@@ -205,9 +205,7 @@ def best_response(
     import cvxpy as cp
 
     game = Game(instance, alpha, A, B)
-    if server not in instance.servers:
-        raise UnknownName(no_such("server", server, instance.servers))
-    i, given = instance.servers.index(server), tasks_elsewhere
+    i, given = place_of(server, instance.servers, "server"), tasks_elsewhere
     here = np.flatnonzero(game.server == i)
     elsewhere = np.array([finite(v, "an entry of tasks_elsewhere") for v in given] if is_vector(given) else np.nan)
     if elsewhere.shape != (instance.N,) or not np.all(np.isfinite(elsewhere) & (elsewhere >= 0)):

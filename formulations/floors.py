@@ -87,7 +87,7 @@ class WithFloors(Edited):
         """
         if not isinstance(self.base, Leximin):
             return self.base.model_prices(domain, scaled, x, given)
-        unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
+        unit = domain.arcs.gamma[0] / scaled.arcs.gamma[0]
         result: Floats = given[0] * (self.base.rate(domain)[0] * unit / self.base.rate(scaled)[0])
         return result
 

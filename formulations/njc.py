@@ -35,7 +35,7 @@ from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_row
 from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, no_such, require, shown
+from fairalloc.models.errors import InstanceError, NotApplicable, place_of, require, shown
 from fairalloc.models.exact.rationals import Rationals, as_flint, as_fraction, exact_arcs
 from fairalloc.models.feasibility import infeasibility, slack_of
 from fairalloc.models.instance import Instance
@@ -377,9 +377,7 @@ def _target(value: Any) -> tuple[Fraction, ...]:
 def _places(instance: Instance, names: Iterable[str]) -> list[int]:
     """The resources of these names."""
     chosen = [names] if isinstance(names, str) else list(names)
-    for name in [name for name in chosen if name not in instance.resources][:1]:
-        raise UnknownName(no_such("resource", name, instance.resources))
-    places = sorted({instance.resources.index(name) for name in chosen})
+    places = sorted({place_of(name, instance.resources, "resource") for name in chosen})
     for j in np.setdiff1d(places, instance.arcs.load.nonzero()[0])[:1]:
         raise NotApplicable(f"resource {instance.resources[j]!r} cannot be a bottleneck: nobody requests it")
     return places

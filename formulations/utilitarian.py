@@ -61,7 +61,7 @@ class Utilitarian(Mechanism):
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
         """In units of the weights; parameters as in `Mechanism.model_prices`."""
-        unit = scaled.demands[0][0].max() / domain.demands[0][0].max()
+        unit = domain.arcs.gamma[0] / scaled.arcs.gamma[0]
         result: Floats = given[-1] * (domain.weights[0] * unit / scaled.weights[0])
         return result
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError, UnknownName, no_such, require, shown
+from fairalloc.models.errors import InstanceError, UnknownName, no_such, place_of, require, shown
 from fairalloc.models.exact.rationals import exact_arcs
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, exact_text, floats, frozen, without_rounding, worst
@@ -175,9 +175,7 @@ class Allocation:
     @checked
     def __getitem__(self, user: str) -> dict[str, float]:
         """{server: tasks} of the user of this name, on the servers that it may use."""
-        if user not in self.instance.users:
-            raise UnknownName(no_such("user", user, self.instance.users, "see allocation.instance.users"))
-        n = self.instance.users.index(user)
+        n = place_of(user, self.instance.users, "user")
         return {self.instance.servers[i]: float(self.by_server[n, i]) for i in np.flatnonzero(self.instance.eligible[n])}
 
     def _repr_html_(self) -> str:

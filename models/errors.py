@@ -4,7 +4,7 @@ All are `FairallocError`s, which is a ValueError; the command line prints the se
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
@@ -118,3 +118,15 @@ def no_such(kind: str, name: Any, known: Iterable[str], rule: str = "", most: in
     near = [lower[item] for item in get_close_matches(name.lower(), lower, 2)] if isinstance(name, str) else []
     guess = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
     return f"there is no {kind} {shown(name, most)}{guess}: {rule or f'the {kind}s are ' + ', '.join(names)}"
+
+
+def listed(names: Sequence[Any], most: int = 8) -> str:
+    """The first names, with commas."""
+    return ", ".join(map(str, names[:most])) + ", ..." * (len(names) > most)
+
+
+def place_of(name: Any, names: Sequence[str], kind: str) -> int:
+    """The position of a name among all of a kind such as "server"; UnknownName where it is none."""
+    if name not in names:
+        raise UnknownName(no_such(kind, name, names[:1000], f"the {kind}s are {listed(names)}"))
+    return names.index(name)

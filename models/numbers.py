@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairalloc.models.errors import InstanceError, require, shown
+from fairalloc.models.errors import InstanceError, listed, require, shown
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -137,11 +137,11 @@ def row(value: Any, names: Sequence[str], what: str, each: str | None = None) ->
     InstanceError where `value` is no list, has another length, or an entry is not a finite number.
     """
     each = each or f"{what} for"
-    listed = is_vector(value) and not (plain(value) and value.ndim > 1)
-    require(listed, f"{what} is", value, f"it must be a list of {len(names)} numbers")
+    flat = is_vector(value) and not (plain(value) and value.ndim > 1)
+    require(flat, f"{what} is", value, f"it must be a list of {len(names)} numbers")
     if len(value) != len(names):
-        some = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        raise InstanceError(f"{what} is {shown(value)} of length {len(value)}, but there must be {len(names)} numbers: {some}")
+        rule = f"there must be {len(names)} numbers: {listed(names)}"
+        raise InstanceError(f"{what} is {shown(value)} of length {len(value)}, but {rule}")
     if not plain(value):
         value = [finite(v, f"{each} {name!r}") for v, name in zip(value, names, strict=True)]
     result = np.array(value, dtype=float)

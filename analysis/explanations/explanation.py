@@ -12,7 +12,7 @@ import numpy as np
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import UnknownName, no_such
+from fairalloc.models.errors import place_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import as_json, exact_text
 from fairalloc.models.shares import global_dominant_share
@@ -119,7 +119,7 @@ class Subject:
         """The users that are explained one by one, by their numbers in the instance; UnknownName where there is no such user."""
         if self.user is None:
             return tuple(range(min(self.instance.N, MOST_USERS)))
-        return (user_named(self.instance, self.user),)
+        return (place_of(self.user, self.instance.users, "user"),)
 
     @cached_property
     def domain_users(self) -> tuple[int, ...]:
@@ -135,15 +135,6 @@ class Subject:
         if self.user is not None or more <= 0:
             return []
         return [Sentence(f"{more} more users are explained by name: --user NAME.", "note", "instance", {"more_users": more})]
-
-
-def user_named(instance: Instance, name: str) -> int:
-    """The number of the user of this name; UnknownName where there is none."""
-    names = instance.users
-    if name not in names:
-        rule = f"the users are {', '.join(names[:MOST_NAMES])}{', ...' * (len(names) > MOST_NAMES)}"
-        raise UnknownName(no_such("user", name, names[:1000], rule))
-    return names.index(name)
 
 
 def said(value: Number) -> str:

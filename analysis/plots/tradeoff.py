@@ -10,7 +10,7 @@ from fairalloc.analysis.plots import style
 from fairalloc.analysis.plots.bars import dominant_share, stacked
 from fairalloc.analysis.tradeoff import TradeOff
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import NotApplicable, UnknownName, no_such, require
+from fairalloc.models.errors import NotApplicable, UnknownName, no_such, place_of, require
 from fairalloc.models.numbers import Floats, floats
 
 if TYPE_CHECKING:
@@ -125,9 +125,7 @@ def server_shares(item: TradeOff, server: str, ax: "Axes | None" = None) -> "Axe
     ax : Axes to draw on, None = a new figure
     """
     instance = item.instance
-    if server not in instance.servers:
-        raise UnknownName(no_such("server", server, instance.servers))
-    i = instance.servers.index(server)
+    i = place_of(server, instance.servers, "server")
     there = np.flatnonzero(instance.pools[i] > 0)
     users = np.flatnonzero(instance.eligible[:, i])
     _require_few(len(users), f"{len(users)} users may use {server!r}")

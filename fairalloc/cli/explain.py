@@ -7,7 +7,6 @@ from typing import Any
 
 from fairalloc.analysis.compare import compare
 from fairalloc.analysis.explanations import explain
-from fairalloc.analysis.explanations.explanation import user_named
 from fairalloc.analysis.explanations.peers import compared_with_peer
 from fairalloc.analysis.explorer import explorer_page
 from fairalloc.analysis.sensitivity import sensitivity
@@ -15,6 +14,7 @@ from fairalloc.cli import arguments
 from fairalloc.cli.output import emit, written
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models import Allocation, Instance, NotApplicable
+from fairalloc.models.errors import place_of
 from fairalloc.models.examples.schedulers import PEERS
 from fairalloc.models.files.writing import check_writable
 from fairalloc.models.tables import printable
@@ -85,7 +85,7 @@ def _answer(options: argparse.Namespace, item: Mechanism, instance: Instance) ->
 def _explain(options: argparse.Namespace) -> None:
     item, instance = arguments.configured(options), arguments.instance_given(options)
     if options.user is not None:  # before anything is computed
-        user_named(instance, options.user)
+        place_of(options.user, instance.users, "user")
     allocation, left = _answer(options, item, instance)
     result = explain(allocation, item, options.user, left)
     peer = [] if options.peer is None else compared_with_peer(allocation, options.peer)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairalloc.formulations.common.tasks import by_user, canonical, cheapest, cvxpy_limit, pyomo_arcs, pyomo_limit, scaled_to_one
+from fairalloc.formulations.common.tasks import by_user, canonical, cheapest, cvxpy_tasks, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
 from fairalloc.formulations.lexicographic.linear_program import LP, Round, cvxpy_round, pyomo_round, round_as_lp
 from fairalloc.formulations.lexicographic.same_model import MOST_ARCS, differences
@@ -170,14 +170,11 @@ class Leximin(Mechanism):
         """Variables "x" and "g", constraints "capacity", "fairness", "limit" of the first round; others by `cvxpy_round`."""
         import cvxpy as cp
 
-        arcs = instance.arcs
-        x = cp.Variable(len(arcs), nonneg=True, name="x")
+        x, (capacity, *limit) = cvxpy_tasks(instance)
         g = cp.Variable(nonneg=True, name="g")
-        v = cp.multiply(self.rate(instance), arcs.owner @ x)  # sigma_n x_n / phi_n
-        capacity = (arcs.load @ x <= 1).set_label("capacity")
+        v = cp.multiply(self.rate(instance), instance.arcs.owner @ x)  # sigma_n x_n / phi_n
         fairness = (v >= g).set_label("fairness")
-        problem = cp.Problem(cp.Maximize(g), [capacity, fairness, *cvxpy_limit(instance, x)])
-        return cvxpy_round(problem, instance, round)
+        return cvxpy_round(cp.Problem(cp.Maximize(g), [capacity, fairness, *limit]), instance, round)
 
     def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
         """Variables `x` and `g`, expressions `share`, constraints `capacity`, `fairness`, `limit`; others by `pyomo_round`."""

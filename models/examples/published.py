@@ -259,8 +259,7 @@ EVERY_EXAMPLE: tuple[Example, ...] = (*EXAMPLES, *SCHEDULER_EXAMPLES)
 @checked
 def example(name: str) -> Example:
     """The published example with this name, of the papers or of a scheduler; UnknownName for another one."""
-    for item in EVERY_EXAMPLE:
-        if item.name == name:
-            return item
-    names = [item.name for item in EVERY_EXAMPLE]
-    raise UnknownName(no_such("published example", name, names, f"the examples are {', '.join(names)}"))
+    known = {item.name: item for item in EVERY_EXAMPLE}
+    if name in known:
+        return known[name]
+    raise UnknownName(no_such("published example", name, known, f"the examples are {', '.join(known)}"))

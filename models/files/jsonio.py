@@ -17,7 +17,7 @@ import numpy as np
 
 from fairalloc.models.allocation import SAME, Allocation, check_rational
 from fairalloc.models.arguments import checked
-from fairalloc.models.errors import PATH, FairallocError, InstanceError, check_name, no_such, require, shown
+from fairalloc.models.errors import PATH, FairallocError, InstanceError, check_name, listed, no_such, require, shown
 from fairalloc.models.files.writing import write_file
 from fairalloc.models.input.validation import Places
 from fairalloc.models.instance import Instance
@@ -496,4 +496,4 @@ def _position(places: Places, name: Any) -> int:
     """That of a name; a number is none, though `Places` knows it."""
     if isinstance(name, str):
         return places(name)
-    raise InstanceError(no_such(places.kind, name, places.names, f"the {places.kind}s are {', '.join(places.names[:8])}"))
+    raise InstanceError(no_such(places.kind, name, places.names, f"the {places.kind}s are {listed(places.names)}"))

@@ -27,7 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, callers, no_such, require, shown
+from fairalloc.models.errors import InstanceError, callers, listed, no_such, require, shown
 from fairalloc.models.input.validation import NumberedNames, Places, allowed_pairs, count_of, is_sparse_variants, truth
 from fairalloc.models.numbers import is_vector
 
@@ -39,8 +39,8 @@ class _Names:
         self.kind, self.source = kind, f"{kind}s"
         with callers(f"reading the names of {kind}s"):
             self.given = tuple(given) if is_list(given) else given
-        listed = isinstance(self.given, tuple) and all(isinstance(name, str) for name in self.given)
-        self.names: Sequence[Any] | None = list(self.given) if listed else None
+        sound = isinstance(self.given, tuple) and all(isinstance(name, str) for name in self.given)
+        self.names: Sequence[Any] | None = list(self.given) if sound else None
 
     def order(self, found: Sequence[Any], source: str) -> list[int]:
         """Where in `found` each name stands; InstanceError where another source gave other names."""
@@ -61,7 +61,7 @@ class _Names:
         known = set(self.names or ())
         strange = [name for name in found if name not in known] if len(found) > 8 else []
         return InstanceError(
-            f"the {self.kind}s are {_listed(self.names or ())} in {self.source}, but {_listed(strange or found)} in {source}"
+            f"the {self.kind}s are {listed(self.names or ())} in {self.source}, but {listed(strange or found)} in {source}"
         )
 
     def gather(self, values: Iterable[Any], source: str) -> None:
@@ -154,10 +154,10 @@ def _complete(value: Any, what: str, names: _Names) -> list[Any]:
     if _unnamed(entries):
         return list(entries.values())
     for name in [name for name in entries if name not in known][:1]:
-        rule = f"{what} names it, but the {names.kind}s are {_listed(known)} in {names.source}"
+        rule = f"{what} names it, but the {names.kind}s are {listed(known)} in {names.source}"
         raise InstanceError(no_such(names.kind, name, known, rule))
     if missing := [name for name in known if name not in entries]:
-        raise InstanceError(f"{what} leaves out {_listed(missing)}, but it must give every {names.kind}: {_listed(known)}")
+        raise InstanceError(f"{what} leaves out {listed(missing)}, but it must give every {names.kind}: {listed(known)}")
     return [entries[name] for name in known]
 
 
@@ -217,16 +217,12 @@ def _allowed(chosen: Any, user: str, servers: _Names, place: Places) -> Sequence
     if _has_names(chosen):
         given = zip(_complete(chosen, f"eligible of {user}", servers), known, strict=True)
         return [k for k, (value, server) in enumerate(given) if truth(value, user, server)]
-    listed = hasattr(chosen, "__iter__") and not isinstance(chosen, str | bytes)
-    require(listed, f"eligible of {user} is", chosen, "it must be a list of servers or None")
+    several = hasattr(chosen, "__iter__") and not isinstance(chosen, str | bytes)
+    require(several, f"eligible of {user} is", chosen, "it must be a list of servers or None")
     chosen = list(chosen)
     for name in [name for name in chosen if not isinstance(name, str)][:1]:
-        raise InstanceError(no_such("server", name, known, f"the servers are {_listed(known)}"))
+        raise InstanceError(no_such("server", name, known, f"the servers are {listed(known)}"))
     return list(map(place, chosen))
-
-
-def _listed(names: Sequence[Any]) -> str:
-    return ", ".join(map(str, names[:8])) + (", ..." if len(names) > 8 else "")
 
 
 def _has_names(value: Any) -> bool:

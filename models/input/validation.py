@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import InstanceError, no_such, require, shown, unprintable
+from fairalloc.models.errors import InstanceError, listed, no_such, require, shown, unprintable
 from fairalloc.models.input.demand_matrix import Vectors, read_only, small
 from fairalloc.models.numbers import Floats, finite, frozen, is_vector, plain, rational, row
 
@@ -82,7 +82,7 @@ class Places:
         if isinstance(key, str):
             if key in self._by_name:
                 return self._by_name[key]
-            raise InstanceError(no_such(kind, key, names, f"the {kind}s are {', '.join(names[:8])}"))
+            raise InstanceError(no_such(kind, key, names, f"the {kind}s are {listed(names)}"))
         if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(names):
             return int(key)
         raise InstanceError(f"there is no {kind} {shown(key)}: {kind}s are numbered 0 to {len(names) - 1}")
