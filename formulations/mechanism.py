@@ -77,13 +77,8 @@ def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
     """Wrap what a class of the caller's overrides, so that each failure of its code is one sentence with the name and the id.
 
     A method or property that raises, or returns what breaks its rule, is an InstanceError when it is called. A plain attribute
-    that breaks its rule is one at once. Classes of this package stay as they are.
-
-    Parameters
-    ----------
-    cls : the new class
-    base : its annotations are the rules of attributes
-    asked : the rules of what methods and properties return
+    that breaks its rule is one at once. The rules are those `asked`, and the annotations of the base. Classes of this package
+    stay as they are.
     """
     rules = {} if written_here(cls) else {**kinds(base), **asked}
     inherited = super(cls, cls)

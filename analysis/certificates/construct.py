@@ -146,7 +146,10 @@ def _certified(
 
 def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Limits, tolerance: float) -> Certificate:
     """Steps 1 and 2: a certificate, not yet verified; Refuted where there is none for this allocation."""
-    _refuse_without_proof(item, home)
+    if isinstance(item, Edited):
+        raise Refuted(f"it is an edit of {item.base.id!r}, and no proof in rationals is about an edited model")
+    if home.has_floors and not isinstance(item, Leximin | Utilitarian):
+        raise Refuted("with floors the lexicographic rules, the max-min programs and 'utilitarian' have proofs")
     if isinstance(item, AlphaFair) and item.alpha == 1.0:
         return _bounded(find_mechanism("nb"), given or solve(home, "nb", time_limit=limits.left), limits, tolerance)
     if isinstance(item, Equilibrium):
@@ -157,14 +160,6 @@ def _made(item: Mechanism, home: Instance, given: Allocation | None, limits: Lim
     if isinstance(item, HierarchicalDrf):
         return _of_events(item, home, given, tolerance)
     return _of_exact_answer(item, home, given, limits, tolerance)
-
-
-def _refuse_without_proof(item: Mechanism, home: Instance) -> None:
-    """Refuted for an edit, and for floors beside a mechanism whose certificates know none."""
-    if isinstance(item, Edited):
-        raise Refuted(f"it is an edit of {item.base.id!r}, and no proof in rationals is about an edited model")
-    if home.has_floors and not isinstance(item, Leximin | Utilitarian):
-        raise Refuted("with floors the lexicographic rules, the max-min programs and 'utilitarian' have proofs")
 
 
 def _of_events(item: Mechanism, home: Instance, given: Allocation | None, tolerance: float) -> Certificate:
