@@ -33,7 +33,7 @@ from fairalloc.theorems.matrix import Matrix
 from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.search.investigate import DIED, Sought
 from fairalloc.theorems.search.laboratory import verify
-from fairalloc.theorems.search.our_cells import cell_statements, known_cases
+from fairalloc.theorems.search.our_cells import cell_statements, known_cases, with_record
 from fairalloc.theorems.search.witnesses import everything, on_record
 from fairalloc.theorems.statement import Finding, Statement, Status
 
@@ -164,11 +164,13 @@ class Claim(ClaimTerms):
 
     @property
     def sought(self) -> Sought:
-        """The search of the claim in one process. It begins with the package's witnesses against the same property of the same
-        mechanism. A claim about instances of one's own has none: they are not among these instances.
+        """The search of the claim in one process, with what is on record: proofs, and the package's witnesses against the same
+        property of the same mechanism with such parameters, tried first. A claim about instances of one's own has neither.
         """
         alike = is_registered(self.mechanism) and isinstance(self.property, str) and self.hypotheses.instances is None
-        return Sought(self.statement, known=known_cases(self.mechanism.id, self.property) if alike else [])
+        cases = known_cases(self.mechanism.id, self.property) if alike else []
+        own = self.hypotheses.parameters.keys()
+        return Sought(with_record(self.statement), known=[pair for pair in cases if pair[1].parameters.keys() == own])
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +194,8 @@ class ClaimResult:
     def status(self) -> Status:
         """One of "refuted", "proved", "not refuted", "not decided: violated in floating point" and "not decided".
 
-        "refuted" is confirmed in rationals (for alpha-fair in ball arithmetic), and so is "proved" for `holds="some"`. The fourth
-        is for mechanisms without rational answers.
+        "refuted" is confirmed in rationals (for alpha-fair in ball arithmetic), and so is "proved" for `holds="some"`; else
+        "proved" is by a proof on record, which `sentence` names. The fourth is for mechanisms without rational answers.
         """
         return self.finding.status
 
@@ -233,8 +235,8 @@ class ClaimResult:
             words = {Status.PROVED: f"confirmed in {proof}", Status.REFUTED: f"refuted in {proof}"}
             word = words.get(self.status, self.status)
             return f"{self.claim.text}: {word}. {found.sentence} ({found.trials:,} cases, {how})"
-        if self.status == Status.NOT_REFUTED:
-            return f"{self.claim.text}: {found.sentence}, which is no proof ({how})"
+        if self.status in (Status.PROVED, Status.NOT_REFUTED):
+            return f"{self.claim.text}: {found.sentence}{', which is no proof' * (self.status != Status.PROVED)} ({how})"
         return f"{self.claim.text}: not decided. {found.sentence} ({how})"
 
     @cached_property

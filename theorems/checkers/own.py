@@ -105,9 +105,14 @@ def judge_of(given: Any) -> NamedJudge:
     if (item := as_mechanism(given)) is not None:
         return NamedJudge(item.id, partial(_in_floats, property_judge(item)))
     named = _of_function(given)
-    if named.name in FURTHER or named.name in MECHANISM_PROPERTIES or PROPERTIES.is_ours(named.name):
+    if is_ours(named.name):
         raise InstanceError(f"the name of the property is {named.name!r}, but that is the name of another property")
     return named
+
+
+def is_ours(name: str) -> bool:
+    """Whether a property of this name comes with the package."""
+    return name in FURTHER or name in MECHANISM_PROPERTIES or PROPERTIES.is_ours(name)
 
 
 def _of_function(given: Any) -> NamedJudge:

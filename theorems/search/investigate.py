@@ -188,8 +188,9 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     tried = f"{main.trials} case{'s' * (main.trials != 1)}" + f" of up to {largest}" * bool(largest)
     tried += f", and {main.undecided} more were not decided" * bool(main.undecided)
     why = f"; the last draft was {searched.get('because')}" * ("because" in searched)
+    known = f"{statement.note}; " * bool(statement.paper == "own" and statement.note)
     if statement.wants_violation:
-        sentence = f"no violation found in {tried}{why}"
+        sentence = f"{known}no violation found in {tried}{why}"
         return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
     few = main.trials < ENOUGH
     doubtful = bool(main.failed or main.unconfirmed) or few
@@ -198,7 +199,7 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     doubts = [f"{FAILED} on {len(main.failed)}: {main.failed[0][1]}"] if main.failed else []
     doubts = doubts or [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
     doubts = doubts or [f"fewer than {ENOUGH} decide nothing"] * (few and not decided)
-    sentence = f"not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts) + why
+    sentence = f"{known}not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts) + why
     sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
     case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)
     answers = answers_known(statement, status, None, weakest(main.answers))

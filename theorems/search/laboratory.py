@@ -21,6 +21,7 @@ from fairalloc.theorems.checkers.own import statements_in, statements_of
 from fairalloc.theorems.implications import BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import RELATED, investigate, unfinished
+from fairalloc.theorems.search.our_cells import with_record
 from fairalloc.theorems.search.witnesses import FindingStore, Witness, packaged, witnesses_of
 from fairalloc.theorems.statement import FAILED, Finding, Statement, Status, parse_finding
 
@@ -87,7 +88,7 @@ def verify(
         unregistered statements or no isolated processes with jobs > 1
     """
     start = time.monotonic() if start is None else start
-    chosen = list(all_statements().values() if statements is None else statements_of([*statements]).values())
+    chosen = [*map(with_record, (all_statements() if statements is None else statements_of([*statements])).values())]
     jobs = _processes(jobs)
     asked = {"seed": seed, "budget": time_limit, "trials": trials, "fresh": fresh, "statements": sorted(s.id for s in chosen)}
     with FindingStore(":memory:" if store is None else store) as kept:
@@ -174,6 +175,7 @@ class _Known:
             if other.property and other.property in (statement.property, implied)
             for cases in list(self._cases.get(other.id, {}).values())
             for case in cases
+            if statement.paper != "own" or case.get("parameters", {}).keys() == statement.hypotheses.parameters.keys()
         ]
         return own | {RELATED: [case for k, case in enumerate(related) if case not in related[:k]]}
 
@@ -225,7 +227,8 @@ def _investigated(statement: Statement, request: Mapping[str, Any]) -> Finding:
 
 def _in_processes(statements: Sequence[Statement], share: _Share, limits: Mapping[str, Any], known: _Known, keep: Keep) -> None:
     """Every process takes the next statement when it is free, with the witnesses that are known by then."""
-    registered, in_files = all_statements(), {name for file in limits["files"] for name in statements_in(file)}
+    registered = {name: with_record(item) for name, item in all_statements().items()}
+    in_files = {name for file in limits["files"] for name in statements_in(file)}
     if strangers := [s.id for s in statements if registered.get(s.id) != s and s.id not in in_files]:
         raise InstanceError(f"the statements {', '.join(strangers)} are not registered: look at them with jobs=1")
 
@@ -258,7 +261,7 @@ def prepare(request: Document) -> None:
 
 def answer(request: Document, _: Callable[[], object]) -> Document:
     be_watched()
-    return _investigated(_statements(tuple(request.get("files", ())))[request["statement"]], request).document()
+    return _investigated(with_record(_statements(tuple(request.get("files", ())))[request["statement"]]), request).document()
 
 
 def _parsed(statement: Statement, answer: Document | NoAnswer) -> Finding:

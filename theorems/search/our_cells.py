@@ -14,15 +14,19 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
+from fairalloc.analysis.verdict import FOR_ALL
+from fairalloc.formulations import MECHANISMS
 from fairalloc.theorems.cases import Case, Draft, parse_case
 from fairalloc.theorems.cells import HOLDS, VIOLATIONS, cells_of, evidence
-from fairalloc.theorems.hypotheses import TESTS
+from fairalloc.theorems.checkers.own import is_ours
+from fairalloc.theorems.hypotheses import COUNTED, TESTS
+from fairalloc.theorems.implications import ALSO, BETWEEN_MECHANISM_PROPERTIES, follows
 from fairalloc.theorems.ours import ROWS, key_of, our_columns, ours
 from fairalloc.theorems.registry import all_statements
 from fairalloc.theorems.search.investigate import concluded, counts, smallest
 from fairalloc.theorems.search.search import Limit, Search, seeded
 from fairalloc.theorems.search.witnesses import everything, on_record, write_witnesses
-from fairalloc.theorems.statement import Finding, Statement, Status
+from fairalloc.theorems.statement import Finding, Proof, Statement, Status
 
 ENOUGH = 2000
 """Exact cases without a violation after which a cell says "not refuted"."""
@@ -44,11 +48,57 @@ def known_cells() -> tuple[dict[str, Statement], dict[str, Finding]]:
 
 
 @cache
+def _known_of(mechanism: str, name: str) -> list[tuple[Statement, Finding]]:
+    """The statements about a property of a mechanism, with what is on record of them."""
+    about = [item for item in cell_statements().values() if (item.mechanism, item.property) == (mechanism, name)]
+    return [(item, on_record(item, everything(), again=False)) for item in about]
+
+
 def known_cases(mechanism: str, name: str) -> list[tuple[str, Case]]:
     """The witnesses on record against a property of a mechanism, with the ids of the statements."""
-    about = [item for item in cell_statements().values() if (item.mechanism, item.property) == (mechanism, name)]
-    cases = [(item.id, on_record(item, everything(), again=False).case) for item in about]
-    return [(key, case) for key, case in cases if case is not None]
+    return [(item.id, found.case) for item, found in _known_of(mechanism, name) if found.case is not None]
+
+
+def with_record(item: Statement) -> Statement:
+    """A claim of one's own with the proof on record that covers it, or with a note of what the nearest proof assumes besides.
+
+    Neither where the mechanism or the property is one's own, or the instances: these may have floors or groups.
+    """
+    h = item.hypotheses
+    if item.paper != "own" or item.own or not is_ours(item.property) or h.instances is not None:
+        return item
+    if why := follows(item.mechanism, item.property, h.words):
+        return _proved(item, f"it follows from the definition: {why}", why)
+    stronger = [a.premise for a in BETWEEN_MECHANISM_PROPERTIES if a.conclusion == item.property and a.words <= {*h.words}]
+    known = [pair for name in (item.property, *stronger) for pair in _known_of(item.mechanism, name)]
+    proved = [one for one, found in known if one.proof and found.status == Status.PROVED and found.answers in ("", FOR_ALL)]
+    about = ((_lacking(one, item), one) for one in proved if (one.hypotheses.reports == "tasks") == (h.reports == "tasks"))
+    lacking, nearest = min(about, key=lambda pair: len(pair[0]), default=([], None))
+    if nearest is None or (lacking and item.wants_violation):
+        return item
+    if lacking:
+        return replace(item, note=f"{nearest.id} proves it under more hypotheses: {', '.join(lacking)}")
+    return _proved(item, f"{nearest.id}, for {nearest.hypotheses}", str(nearest.proof))
+
+
+def _proved(item: Statement, name: str, proof: str) -> Statement:
+    if item.wants_violation:
+        return replace(item, note=f"proved that there is none: {name}")
+    return replace(item, proof=Proof(name, proof))
+
+
+def _lacking(proved: Statement, item: Statement) -> list[str]:
+    """What a proved statement assumes and a claim does not, in words; values of parameters are covered where they are listed."""
+    needs, has, usual = proved.hypotheses, item.hypotheses, MECHANISMS[item.mechanism].parameters
+    given = {word for one in has.words for word in (one, *ALSO.get(one, ()))}
+    given |= {"everywhere"} if {"one server", "one variant"} <= given else set()
+    given |= {f"at least {k} {what}" for what, least in zip(COUNTED, has.fewest, strict=True) for k in range(least + 1)}
+    lacking = [word for word in needs.words if word not in {*given, *needs.ranges}]
+    for name in {**needs.parameters, **has.parameters}:
+        covered = needs.parameters.get(name, (usual.get(name),))
+        if not all(value in covered for value in has.parameters.get(name, (usual.get(name),))):
+            lacking.append(f"{name} in {', '.join(map(str, covered))}")
+    return lacking + [f"at most {proved.misreports} who misreport together"] * (item.misreports > proved.misreports)
 
 
 def fill(path: str | Path, keys: Iterable[str] = (), seconds: float = 60.0, seed: int = 0) -> list[Finding]:
