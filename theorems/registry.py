@@ -3,7 +3,8 @@
 papers/LETTER/statements.toml has the words of a paper, trials.py beside it tries and confirms them.
 
 1. `[proofs]` of papers/proofs.toml and of the paper's own file are proofs by name; a statement's `proof` may hold [[NAME]].
-2. `hypotheses` are words (Hypotheses.of); `parameters` and `points` say what a case holds beside its instance.
+2. `hypotheses` are words (Hypotheses.of), by default those of the file's `usual` for a claim that is not about one case;
+   `parameters` and `points` say what a case holds beside its instance.
 3. `printed` names the paper's case: a published example, or one of `cases` in trials.py. The claim is then about one case, unless
    its `quantifier` says otherwise; without such a case it is about all. `[tables]` names the statements of printed tables.
 4. The routes are `trials[id]`; else those of an `experiment` of ours; else, where `missing` says what would decide the
@@ -97,7 +98,8 @@ def statements_of_paper(letter: str) -> list[Statement]:
     with _naming(file, "it"):
         proofs = packaged_toml("papers/proofs.toml")["proofs"] | document.get("proofs", {})
         tables = {key: name for name, keys in document.get("tables", {}).items() for key in keys.split()}
-    made = _each(document, "statement", file, lambda given: _statement(given, proofs, cases, trials))
+    usual = document.get("usual", "")
+    made = _each(document, "statement", file, lambda given: _statement(given, usual, proofs, cases, trials))
     result = [replace(item, table=tables.pop(item.id, "")) for item in made]
     with _naming(file, "it"):
         for name in tables:
@@ -146,21 +148,22 @@ def _naming(file: Path, what: str) -> Iterator[None]:
 
 
 def _statement(
-    given: Mapping[str, Any], proofs: Mapping[str, str], cases: Mapping[str, Case], trials: Mapping[str, Routes]
+    given: Mapping[str, Any], usual: str, proofs: Mapping[str, str], cases: Mapping[str, Case], trials: Mapping[str, Routes]
 ) -> Statement:
     if unknown := {*given} - {*FIELDS, *PROSE, *MADE}:
         raise ValueError(f"{min(unknown)!r} is no key, but the keys are {', '.join(FIELDS + PROSE + MADE)}")
     if lacking := {"id", "text", "place"} - {*given}:
         raise ValueError(f"it has no {min(lacking)}, but each needs one")
     tried, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
-    usual = {"quantifier": "one" if printed else "all", "misreports": MISREPORTS.get(given.get("property", ""), 0)}
-    fields = usual | {key: given[key] for key in FIELDS if key in given}
+    fields = {"quantifier": "one" if printed else "all", "misreports": MISREPORTS.get(given.get("property", ""), 0)}
+    fields |= {key: given[key] for key in FIELDS if key in given}
+    assumed = Hypotheses.of(given.get("hypotheses", usual * (fields["quantifier"] != "one")))
     parameters = {name: tuple(map(_number, values)) for name, values in given.get("parameters", {}).items()}
     prose = {"note": given.get("missing", "")} | {key: given[key] for key in PROSE if key in given}
     return Statement(
         trial=tried.trial,
         confirm=tried.confirm,
-        hypotheses=replace(Hypotheses.of(given.get("hypotheses", "")), parameters=parameters, points=given.get("points", 0)),
+        hypotheses=replace(assumed, parameters=parameters, points=given.get("points", 0)),
         printed=(cases[printed] if printed in cases else Case(example(printed).instance)) if printed else None,
         proof=_proof(joined(given.get("proof", "")), proofs),
         **fields | {key: joined(text) for key, text in prose.items()},
