@@ -30,7 +30,7 @@ nothing else is asked.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
@@ -163,24 +163,14 @@ def set_of(
     instance: Instance, mechanism: str, parameters: Mapping[str, Any] = MappingProxyType({}), largest: int = LARGEST
 ) -> SolutionSet | None:
     """All answers; None where they cannot be listed."""
-    return _listed(_Asked(instance, mechanism, largest, repr(sorted(parameters.items())), parameters))
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What the cache compares; of parameters, which need not have a hash, their text."""
-
-    instance: Instance
-    mechanism: str
-    largest: int
-    text: str
-    parameters: Mapping[str, Any] = field(compare=False)
+    hashed = ((name, tuple(value) if isinstance(value, list) else value) for name, value in parameters.items())
+    return _listed(instance, mechanism, largest, tuple(sorted(hashed)))
 
 
 @lru_cache(maxsize=16)
-def _listed(asked: _Asked) -> SolutionSet | None:
+def _listed(instance: Instance, mechanism: str, largest: int, parameters: tuple[tuple[str, Any], ...]) -> SolutionSet | None:
     try:
-        return solution_set(asked.instance, asked.mechanism, largest=asked.largest, **asked.parameters)
+        return solution_set(instance, mechanism, largest=largest, **dict(parameters))
     except NotApplicable:
         return None
 

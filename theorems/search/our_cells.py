@@ -72,7 +72,8 @@ def with_record(item: Statement) -> Statement:
     stronger = [a.premise for a in BETWEEN_MECHANISM_PROPERTIES if a.conclusion == item.property and a.words <= {*h.words}]
     known = [pair for name in (item.property, *stronger) for pair in _known_of(item.mechanism, name)]
     proved = [one for one, found in known if one.proof and found.status == Status.PROVED and found.answers in ("", FOR_ALL)]
-    about = ((_lacking(one, item), one) for one in proved if (one.hypotheses.reports == "tasks") == (h.reports == "tasks"))
+    alike = [one for one in proved if one.quantifier == "all" and (one.hypotheses.reports == "tasks") == (h.reports == "tasks")]
+    about = ((_lacking(one, item), one) for one in alike)
     lacking, nearest = min(about, key=lambda pair: len(pair[0]), default=([], None))
     if nearest is None or (lacking and item.wants_violation):
         return item

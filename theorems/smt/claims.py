@@ -53,8 +53,7 @@ def smallest_size(item: Statement) -> Size:
 
 
 def _kind(item: Statement) -> Kind | None:
-    about = item.mechanism != "alpha-pf-vds" or item.id in AT_LEAST_ONE
-    return BY_ID.get(item.id) or (BY_PROPERTY.get((item.mechanism, item.property)) if about else None)
+    return BY_ID.get(item.id) or BY_PROPERTY.get((item.mechanism, item.property))
 
 
 def without_formulas(item: Statement, size: Size) -> str:
@@ -291,16 +290,16 @@ def _gains(h: Hypotheses, share: str, model: LeximinFormulas, reported: LeximinF
     yield _question(name, assumed | {"feasible report": reported.feasible(), "lexicographic": definition}, gain)
 
 
-def _leaving(share: str, h: Hypotheses, size: Size) -> Questions:
-    """Population monotonicity where all shares are equal, as the first questions prove, with and without a user: one round."""
+def _leaving(h: Hypotheses, size: Size) -> Questions:
+    """Population monotonicity of drfh where all shares are equal, as the first questions prove, with and without a user."""
     for users in range(max(2, size[0] - 1), size[0] + 1):
-        yield from _leximin(share, LeximinFormulas.unequal, 2, h, (users, *size[1:]))
+        yield from _leximin("drfh", LeximinFormulas.unequal, 2, h, (users, *size[1:]))
     for model in _models(h, size, size[0]):
         rest = InstancePattern(model.pattern.servers[:-1], model.pattern.demanded[:-1])
         fewer = LeximinFormulas(rest, size[1], size[2], model)
         loses, definition = model.loses(fewer)
         equal = [part.tasks[n] == part.tasks[0] for part in (model, fewer) for n in part.pattern.users]
-        assumed = _assumed(h, model, share) | {"feasible without": fewer.feasible(), "one round": equal}
+        assumed = _assumed(h, model, "drfh") | {"feasible without": fewer.feasible(), "one round": equal}
         yield _question(model.pattern, assumed | {"lexicographic": definition}, loses)
 
 
@@ -360,8 +359,6 @@ BY_PROPERTY: dict[tuple[str, str], Kind] = {
     ("ps-dsf", "pareto"): _ps_dsf(GameFormulas.dominated, 1),
     ("ps-dsf", "bottleneck-fairness"): _ps_dsf(GameFormulas.unfair, 1),
     ("ps-dsf", "single-resource-fairness"): _ps_dsf(GameFormulas.unfair, 1),
-    ("alpha-pf-vds", "sharing-incentive"): _equilibria(GameFormulas.no_sharing, 1),
-    ("alpha-pf-vds", "envy-freeness"): _equilibria(GameFormulas.envy, 2),
     ("nb", "sharing-incentive"): _bargaining(MarketFormulas.no_sharing),
     ("nb", "envy-freeness"): _bargaining(MarketFormulas.envy),
     ("nb", "pareto"): _bargaining(MarketFormulas.dominated),
@@ -396,20 +393,16 @@ BY_ID: dict[str, Kind] = {
     "K.L4.priced": Kind(_still, f"{ANY_ALPHA}, at any point"),
     "P.E36": _ps_dsf(GameFormulas.exchanged, 2, users=2),
     "P.E39": _ps_dsf(GameFormulas.no_sharing, 1, users=2),
-    "K.T2.proportional": _bargaining(MarketFormulas.not_proportional),
+    **dict.fromkeys(("K.T2.proportional", "K.3.4.mixed.one"), _bargaining(MarketFormulas.not_proportional)),
     "K.T3.pareto": _bargaining(MarketFormulas.dominated),
-    "K.3.4.mixed.one": _bargaining(MarketFormulas.not_proportional),
-    "K.C1": _equilibria(GameFormulas.unfair_at_server, 1, rising=False),
-    "K.3.3.max-min": _equilibria(GameFormulas.unfair_at_server, 1, rising=False),
+    **dict.fromkeys(("K.T3.sharing", "K.3.4.mixed.sharing", "K.C2.sharing"), _equilibria(GameFormulas.no_sharing, 1)),
+    **dict.fromkeys(("K.T3.envy", "K.3.4.mixed.envy", "K.C2.envy"), _equilibria(GameFormulas.envy, 2)),
+    **dict.fromkeys(("K.C1", "K.3.3.max-min"), _equilibria(GameFormulas.unfair_at_server, 1, rising=False)),
     "K.3.3.bottleneck": _equilibria(GameFormulas.unfair, 1, rising=False),
-    "K.2.2.tsf.one-server": Kind(partial(_one_server, "tsf")),
-    "P.II-B.cdrf.one-server": Kind(partial(_one_server, "tsf")),
-    "K.2.3.one-server": Kind(partial(_one_server, "drfh")),
-    "P.III-B.reduction": Kind(partial(_one_server, "drfh")),
-    "W.P9": Kind(partial(_leaving, "drfh")),
-    "W.S3.4.drf.population-monotonicity": Kind(partial(_leaving, "drfh")),
-    "Z.C3": _tasks(TaskFormulas.dominated, lemma=False),
-    "Z.V.LMMF.PO": _tasks(TaskFormulas.dominated, lemma=False),
+    **dict.fromkeys(("K.2.2.tsf.one-server", "P.II-B.cdrf.one-server"), Kind(partial(_one_server, "tsf"))),
+    **dict.fromkeys(("K.2.3.one-server", "P.III-B.reduction"), Kind(partial(_one_server, "drfh"))),
+    **dict.fromkeys(("W.P9", "W.S3.4.drf.population-monotonicity"), Kind(_leaving)),
+    **dict.fromkeys(("Z.C3", "Z.V.LMMF.PO"), _tasks(TaskFormulas.dominated, lemma=False)),
     "Z.L4": _tasks(TaskFormulas.too_many, lemma=False),
     "Z.T1": _false_tasks(False),
     "Z.T1.GSP": _false_tasks(True),
@@ -434,6 +427,3 @@ BY_ID: dict[str, Kind] = {
     "D.S5.3.unique": _complaints(lambda m: [*m.fair(m.fractions("y")), m.fractions("y")[0] != m.x[0]], 1, users=2),
 }
 """Statements whose property has no name, or whose parameters are not those of BY_PROPERTY."""
-
-AT_LEAST_ONE = frozenset(("K.T3.envy", "K.T3.sharing", "K.3.4.mixed.sharing", "K.3.4.mixed.envy", "K.C2.sharing", "K.C2.envy"))
-"""The statements of the game that are about alpha >= 1 alone."""
