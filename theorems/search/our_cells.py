@@ -64,22 +64,28 @@ def with_record(item: Statement) -> Statement:
 
     Neither where the mechanism or the property is one's own, or the instances: these may have floors or groups.
     """
-    h = item.hypotheses
-    if item.paper != "own" or item.own or not is_ours(item.property) or h.instances is not None:
+    if item.paper != "own" or item.own or not is_ours(item.property) or item.hypotheses.instances is not None:
         return item
-    if why := follows(item.mechanism, item.property, h.words):
+    if why := follows(item.mechanism, item.property, item.hypotheses.words):
         return _proved(item, f"it follows from the definition: {why}", why)
-    stronger = [a.premise for a in BETWEEN_MECHANISM_PROPERTIES if a.conclusion == item.property and a.words <= {*h.words}]
-    known = [pair for name in (item.property, *stronger) for pair in _known_of(item.mechanism, name)]
-    proved = [one for one, found in known if one.proof and found.status == Status.PROVED and found.answers in ("", FOR_ALL)]
-    alike = [one for one in proved if one.quantifier == "all" and (one.hypotheses.reports == "tasks") == (h.reports == "tasks")]
-    about = ((_lacking(one, item), one) for one in alike)
-    lacking, nearest = min(about, key=lambda pair: len(pair[0]), default=([], None))
+    found = ((_lacking(one, item), one) for one in _known_proofs(item))
+    lacking, nearest = min(found, key=lambda pair: len(pair[0]), default=([], None))
     if nearest is None or (lacking and item.wants_violation):
         return item
     if lacking:
         return replace(item, note=f"{nearest.id} proves it under more hypotheses: {', '.join(lacking)}")
     return _proved(item, f"{nearest.id}, for {nearest.hypotheses}", str(nearest.proof))
+
+
+def _known_proofs(item: Statement) -> Iterator[Statement]:
+    """The statements with a proof that the mechanism of a claim has its property, or a stronger one, in all of its answers."""
+    words, of_tasks = {*item.hypotheses.words}, item.hypotheses.reports == "tasks"
+    into = [arrow for arrow in BETWEEN_MECHANISM_PROPERTIES if arrow.conclusion == item.property and arrow.words <= words]
+    names = (item.property, *(arrow.premise for arrow in into))
+    for one, found in (pair for name in names for pair in _known_of(item.mechanism, name)):
+        is_proved = one.proof and one.quantifier == "all" and found.status == Status.PROVED and found.answers in ("", FOR_ALL)
+        if is_proved and (one.hypotheses.reports == "tasks") == of_tasks:
+            yield one
 
 
 def _proved(item: Statement, name: str, proof: str) -> Statement:
