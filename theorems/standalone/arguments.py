@@ -26,7 +26,8 @@ class Argument:
     Attributes
     ----------
     check : MODULE.FUNCTION of this folder
-    make : those that make what the case does not say, separated by spaces; "" = nothing is made
+    make : those that make what the case does not say, separated by spaces; "" = the answer of a rule, where the check asks for
+        its `rounds`, else nothing
     data : constants of both
     answers : a key of ANSWERS
     sentence, formula : in English and in LaTeX; {name} stands for a number that the check returned
@@ -50,7 +51,8 @@ class Argument:
     def made(self, case: Case) -> Mapping[str, Any]:
         """All data of a case by name."""
         known = given(case)
-        for make in map(_loaded, self.make.split()):
+        usual = "lexicographic.make_answer" * ("rounds" in inspect.signature(self.function).parameters)
+        for make in map(_loaded, (self.make or usual).split()):
             names = [name for name in inspect.signature(make).parameters if name in self.data]
             known |= make(case, **{name: self.data[name] for name in names})
         return known | dict(self.data)
