@@ -1,6 +1,6 @@
 """All statements: every paper of papers/ with its file, and those of installed packages; nothing is listed by hand.
 
-papers/LETTER/statements.toml has the words of a paper, trials.py beside it tries and confirms them.
+papers/LETTER/statements.toml has the words of a paper, `[statement."ID"]`, trials.py beside it tries and confirms them.
 
 1. `[proofs]` of papers/proofs.toml and of the paper's own file are proofs by name; a statement's `proof` may hold [[NAME]].
 2. `hypotheses` are words (Hypotheses.of), by default those of the file's `usual` for a claim that is not about one case;
@@ -10,7 +10,7 @@ papers/LETTER/statements.toml has the words of a paper, trials.py beside it trie
 4. The routes are `trials[id]`; else those of an `experiment` of ours; else, where `missing` says what would decide the
    statement, none; else those of the property `judge`, or `property`, of `mechanism`; else the check of its standalone script.
    As many users misreport together as the property says, where `misreports` does not.
-5. A `[[misprint]]` is a slip of the print that leaves nothing to compute: printed (at most 12 words), and meant.
+5. A `[misprint."ID"]` is a slip of the print that leaves nothing to compute: printed (at most 12 words), and meant.
 
 A package joins by the entry points `fairalloc.statements` (models/registry.py), which lead to claims or statements.
 """
@@ -117,9 +117,11 @@ def misprints_of_paper(letter: str) -> list[Misprint]:
 
 def _each(document: Mapping[str, Any], table: str, file: Path, make: Callable[[Mapping[str, Any]], T]) -> list[T]:
     result = []
-    for given in document.get(table, []):
-        with _naming(file, f"{table} {given.get('id', '')!r}"):
-            result.append(make(given))
+    with _naming(file, "it"):
+        named = dict(document.get(table, {}))
+    for name, given in named.items():
+        with _naming(file, f"{table} {name!r}"):
+            result.append(make(dict(id=name, **given)))
     return result
 
 
@@ -152,7 +154,7 @@ def _statement(
 ) -> Statement:
     if unknown := {*given} - {*FIELDS, *PROSE, *MADE}:
         raise ValueError(f"{min(unknown)!r} is no key, but the keys are {', '.join(FIELDS + PROSE + MADE)}")
-    if lacking := {"id", "text", "place"} - {*given}:
+    if lacking := {"text", "place"} - {*given}:
         raise ValueError(f"it has no {min(lacking)}, but each needs one")
     tried, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
     fields = {"quantifier": "one" if printed else "all", "misreports": MISREPORTS.get(given.get("property", ""), 0)}

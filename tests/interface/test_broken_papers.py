@@ -58,32 +58,35 @@ def a_paper(tmp_path, monkeypatch, trials, statements):
 
 
 STATEMENT = """
-[[statement]]
-id = "Z.new"
+[statement."Z.new"]
 place = "Z 9"
 text = "nb is envy-free."
 mechanism = "nb"
 property = "envy-freeness"
 """
 MISPRINT = """
-[[misprint]]
-id = "Z.slip"
+[misprint."Z.slip"]
 place = "Z 9"
 printed = "Section 8"
 meant = "Section 9"
 note = "It has no Section 8."
 """
 TEXTS = {
-    "a misprint's key": (MISPRINT + "says = 1", "misprint 'Z.slip': ValueError: 'says' is no key, or lacking: the keys are id, "),
+    "a misprint's key": (
+        MISPRINT + "says = 1",
+        "misprint 'Z.slip': ValueError: 'says' is no key, or lacking: the keys are place, ",
+    ),
     "a misprint without its meaning": (MISPRINT.replace("meant", "#"), "misprint 'Z.slip': ValueError: 'meant' is no key, or"),
     "a long quotation": (
         MISPRINT.replace('8"', '8 9 10 11 12 13 14 15 16 17 18 19"', 1),
         "misprint 'Z.slip': ValueError: printed has 13",
     ),
     "no TOML": ("[[statement]\n", "it: TOMLDecodeError: "),
+    "two of a name": (STATEMENT + STATEMENT, "it: TOMLDecodeError: Cannot declare"),
+    "no names": ("[[statement]]\ntext = 'x'\n", "it: ValueError: "),
+    "another name": (STATEMENT + "id = 'Z.other'", "statement 'Z.new': TypeError: "),
     "a key": (STATEMENT + "says = 1", "statement 'Z.new': ValueError: 'says' is no key, but the keys are id, "),
     "no text": (STATEMENT.replace("text", "note"), "statement 'Z.new': ValueError: it has no text"),
-    "no id": (STATEMENT.replace("id =", "note ="), "statement '': ValueError: it has no id"),
     "hypotheses": (STATEMENT + "hypotheses = 'positiv'", "statement 'Z.new': UnknownName: there is no"),
     "a number": (STATEMENT + "parameters = { alpha = ['x'] }", "statement 'Z.new': ValueError: "),
     "a case": (STATEMENT + "printed = 'fig9'", "statement 'Z.new': UnknownName: there is no published example 'fig9'"),

@@ -74,16 +74,16 @@ def _loaded(name: str) -> Callable[..., Any]:
 def _arguments() -> dict[str, Argument]:
     """Those of arguments.toml by the id of the statement."""
     found: dict[str, Argument] = {}
-    for item in packaged_toml("standalone/arguments.toml")["argument"]:
+    for names, item in packaged_toml("standalone/arguments.toml").items():
         own, case = dict(item.get("case", {})), None
         if own:
             parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
             case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
-        data = {"statement": item["ids"][0]} if item.get("make") == "complaints.make_shown" else {}
+        data = {"statement": names.split()[0]} if item.get("make") == "complaints.make_shown" else {}
         data |= item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
         answers, assumed = item.get("answers", ""), item.get("assumed", "")
         made = Argument(item["check"], item.get("make", ""), data, answers, item["sentence"], item["formula"], assumed, case)
-        found |= dict.fromkeys(item["ids"], made)
+        found |= dict.fromkeys(names.split(), made)
     return found
 
 
