@@ -74,7 +74,7 @@ note = "It has no Section 8."
 TEXTS = {
     "a misprint's key": (
         MISPRINT + "says = 1",
-        "misprint 'Z.slip': ValueError: 'says' is no key, or lacking: the keys are place, ",
+        "misprint 'Z.slip': ValueError: 'says' is no key, or lacking: the keys are id, ",
     ),
     "a misprint without its meaning": (MISPRINT.replace("meant", "#"), "misprint 'Z.slip': ValueError: 'meant' is no key, or"),
     "a long quotation": (
