@@ -157,8 +157,8 @@ def _statement(
     if lacking := {"text", "place"} - {*given}:
         raise ValueError(f"it has no {min(lacking)}, but each needs one")
     tried, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
-    fields = {"quantifier": "one" if printed else "all", "misreports": MISREPORTS.get(given.get("property", ""), 0)}
-    fields |= {key: given[key] for key in FIELDS if key in given}
+    fields: dict[str, Any] = {"quantifier": "one" if printed else "all"}
+    fields |= {"misreports": MISREPORTS.get(given.get("property", ""), 0)} | {key: given[key] for key in FIELDS if key in given}
     assumed = Hypotheses.of(given.get("hypotheses", usual * (fields["quantifier"] != "one")))
     parameters = {name: tuple(map(_number, values)) for name, values in given.get("parameters", {}).items()}
     prose = {"note": given.get("missing", "")} | {key: given[key] for key in PROSE if key in given}
