@@ -5,8 +5,9 @@ papers/LETTER/statements.toml has the words of a paper, `[statement."ID"]`, tria
 1. `[proofs]` of papers/proofs.toml and of the paper's own file are proofs by name; a statement's `proof` may hold [[NAME]].
 2. `hypotheses` are words (Hypotheses.of), by default those of the file's `usual` for a claim that is not about one case;
    `parameters` and `points` say what a case holds beside its instance.
-3. `printed` names the paper's case: a published example, or one of `cases` in trials.py. The claim is then about one case, unless
-   its `quantifier` says otherwise; without such a case it is about all. `[tables]` names the statements of printed tables.
+3. `printed` names the paper's case: a published example, or one of `cases` in trials.py. The claim is then about one case, as is
+   that of an experiment, unless its `quantifier` says otherwise; else it is about all. `[tables]` names the statements of printed
+   tables.
 4. The routes are `trials[id]`; else those of an `experiment` of ours; else, where `missing` says what would decide the
    statement, none; else those of the property `judge`, or `property`, of `mechanism`; else the check of its standalone script.
    As many users misreport together as the property says, where `misreports` does not.
@@ -156,7 +157,7 @@ def _statement(
         raise ValueError(f"{min(unknown)!r} is no key, but the keys are {', '.join(FIELDS + PROSE + MADE)}")
     if lacking := {"text", "place"} - {*given}:
         raise ValueError(f"it has no {min(lacking)}, but each needs one")
-    tried, printed = trials.get(given["id"]) or _routes(given), given.get("printed", "")
+    tried, printed = trials.get(given["id"]) or _routes(given), _printed(given, cases)
     fields: dict[str, Any] = {"quantifier": "one" if printed else "all"}
     fields |= {"misreports": MISREPORTS.get(given.get("property", ""), 0)} | {key: given[key] for key in FIELDS if key in given}
     assumed = Hypotheses.of(given.get("hypotheses", usual * (fields["quantifier"] != "one")))
@@ -166,10 +167,16 @@ def _statement(
         trial=tried.trial,
         confirm=tried.confirm,
         hypotheses=replace(assumed, parameters=parameters, points=given.get("points", 0)),
-        printed=(cases[printed] if printed in cases else Case(example(printed).instance)) if printed else None,
+        printed=printed,
         proof=_proof(joined(given.get("proof", "")), proofs),
         **fields | {key: joined(text) for key, text in prose.items()},
     )
+
+
+def _printed(given: Mapping[str, Any], cases: Mapping[str, Case]) -> Case | None:
+    """The printed case; that of an experiment, which is about a sample, counts nowhere."""
+    name = given.get("printed", "wang-fig1" * ("experiment" in given))
+    return (cases[name] if name in cases else Case(example(name).instance)) if name else None
 
 
 def _number(value: Any) -> Any:
