@@ -55,7 +55,7 @@ def follows(mechanism: str, name: str, words: Iterable[str] = ()) -> str:
 ALSO: Mapping[str, tuple[str, ...]] = {
     "one server": ("identical servers", "no idle server"),
     "everywhere": ("no idle server",),
-    "one resource": ("bottleneck", "bottleneck of a server", "server bottleneck", "global bottleneck"),
+    "one resource": ("positive", "bottleneck", "bottleneck of a server", "server bottleneck", "global bottleneck"),
     "bottleneck": ("bottleneck of a server", "server bottleneck"),
 }
 """What words of Hypotheses bring with them."""

@@ -72,7 +72,11 @@ def run(code, capsys, **scope):
         (("alpha-pf-vds", "envy-freeness", "one server, at least 2 users"), "proved", "proved: K.T3.envy"),
         (("drfh", "pareto"), "proved", "proved: it follows from the definition: a Pareto improvement is"),
         (("drfh", "strategyproofness", "limits"), "not refuted", "proves it under more hypotheses: unlimited, at least 2 users;"),
-        (("lmmf", "pareto", "one server, at least 2 users"), "proved", "proved: it follows from the definition"),
+        (
+            ("drfh", "sharing-incentive", "one resource, everywhere, equal weights, at least 2 users"),
+            "proved",
+            "proved: W.S4.5.slots",
+        ),
         (("ps-dsf", "population-monotonicity", "positive, at least 2 users"), "not refuted", "not refuted in"),
         (
             ("drfh", "strategyproofness", "limits, at least 2 users, misreported tasks"),

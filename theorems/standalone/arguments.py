@@ -75,10 +75,9 @@ def _arguments() -> dict[str, Argument]:
     """Those of arguments.toml by the id of the statement."""
     found: dict[str, Argument] = {}
     for names, item in packaged_toml("standalone/arguments.toml").items():
-        own, case = dict(item.get("case", {})), None
-        if own:
-            parts = {name: own.pop(name) for name in ("weights", "max_tasks") if name in own}
-            case = Case(Instance(own.pop("demands"), own.pop("capacities"), **parts), parameters=own)
+        own = item.get("case", {})
+        parts = {name: own[name] for name in ("demands", "capacities", "weights", "max_tasks") if name in own}
+        case = Case(Instance(**parts), parameters={name: own[name] for name in own if name not in parts}) if own else None
         data = {"statement": names.split()[0]} if item.get("make") == "complaints.make_shown" else {}
         data |= item.get("data", {}) | {name: exact(value) for name, value in item.get("exact", {}).items()}
         answers, assumed = item.get("answers", ""), item.get("assumed", "")
