@@ -3,8 +3,8 @@
 papers/LETTER/statements.toml has the words of a paper, `[statement."ID"]`, trials.py beside it tries and confirms them.
 
 1. `[proofs]` of papers/proofs.toml and of the paper's own file are proofs by name; a statement's `proof` may hold [[NAME]].
-2. `hypotheses` are words (Hypotheses.of), by default those of the file's `usual` for a claim that is not about one case;
-   `parameters` and `points` say what a case holds beside its instance.
+2. `hypotheses` are words (Hypotheses.of), by default those of the file for a claim that is not about one case; `parameters` and
+   `points` say what a case holds beside its instance.
 3. `printed` names the paper's case: a published example, or one of `cases` in trials.py. The claim is then about one case, as is
    that of an experiment, unless its `quantifier` says otherwise; else it is about all. `[tables]` names the statements of printed
    tables.
@@ -49,6 +49,11 @@ PACKAGE = "fairalloc.theorems.papers"
 PAPERS = ("K", "P", "W", "Z", "D")
 """The papers in the order of the design."""
 
+MISPRINT = "misprint"
+
+PARTS = ("hypotheses", "proofs", "tables", "statement", MISPRINT)
+"""Keys of a file."""
+
 FIELDS = ("id", "quantifier", "misreports", "mechanism", "property", "experiment", "answers", "reading")
 """Keys that a Statement has as they are."""
 
@@ -57,8 +62,6 @@ PROSE = ("text", "place", "note")
 
 MADE = ("hypotheses", "parameters", "points", "printed", "proof", "judge", "missing")
 """Keys from which fields are made."""
-
-MISPRINT = "misprint"
 
 MOST_WORDS = 12
 """Of what is printed."""
@@ -99,7 +102,7 @@ def statements_of_paper(letter: str) -> list[Statement]:
     with _naming(file, "it"):
         proofs = packaged_toml("papers/proofs.toml")["proofs"] | document.get("proofs", {})
         tables = {key: name for name, keys in document.get("tables", {}).items() for key in keys.split()}
-    usual = document.get("usual", "")
+    usual = document.get("hypotheses", "")
     made = _each(document, "statement", file, lambda given: _statement(given, usual, proofs, cases, trials))
     result = [replace(item, table=tables.pop(item.id, "")) for item in made]
     with _naming(file, "it"):
@@ -129,7 +132,10 @@ def _each(document: Mapping[str, Any], table: str, file: Path, make: Callable[[M
 def _document(letter: str) -> tuple[Path, Mapping[str, Any]]:
     file = Path(import_module(f"{PACKAGE}.{letter}").__path__[0]) / "statements.toml"
     with _naming(file, "it"):
-        return file, tomllib.loads(file.read_text(encoding="utf-8"))
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        if unknown := {*document} - {*PARTS}:
+            raise ValueError(f"{min(unknown)!r} is no key, but the keys are {', '.join(PARTS)}")
+        return file, document
 
 
 def _misprint(given: Mapping[str, Any]) -> Misprint:

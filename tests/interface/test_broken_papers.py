@@ -83,6 +83,10 @@ TEXTS = {
     ),
     "no TOML": ("[[statement]\n", "it: TOMLDecodeError: "),
     "two of a name": (STATEMENT + STATEMENT, "it: TOMLDecodeError: Cannot declare"),
+    "a key of the file": (
+        "hypothesis = 'positive'" + STATEMENT,
+        "it: ValueError: 'hypothesis' is no key, but",
+    ),
     "no names": ("[[statement]]\ntext = 'x'\n", "it: ValueError: "),
     "another name": (STATEMENT + "id = 'Z.other'", "statement 'Z.new': TypeError: "),
     "a key": (STATEMENT + "says = 1", "statement 'Z.new': ValueError: 'says' is no key, but the keys are id, "),
