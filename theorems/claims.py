@@ -164,8 +164,10 @@ class Claim(ClaimTerms):
 
     @property
     def sought(self) -> Sought:
-        """The search of the claim in one process, with what is on record: proofs, and the package's witnesses against the same
-        property of the same mechanism with such parameters, tried first. A claim about instances of one's own has neither.
+        """The search of the claim in one process, with the proofs on record.
+
+        It begins with the package's witnesses against the same property of the same mechanism with such parameters. A claim
+        about instances of one's own has neither: these are not among them.
         """
         alike = is_registered(self.mechanism) and isinstance(self.property, str) and self.hypotheses.instances is None
         cases = known_cases(self.mechanism.id, self.property) if alike else []
