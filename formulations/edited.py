@@ -14,7 +14,7 @@ from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.errors import FairallocError, NotApplicable, callers, shown
+from fairalloc.models.errors import FairallocError, NotApplicable, callers, check_name, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
@@ -234,8 +234,7 @@ class Edited(Mechanism):
 
 def edit(base: Mechanism, id: str, cvxpy: Any, pyomo: Any) -> Edited:  # noqa: A002
     """The edit of a mechanism by functions that were given; of an edit, its functions and then these."""
-    if not (isinstance(id, str) and id):
-        raise FairallocError(f"the id of the edit is {shown(id)}, but it must be a name")
+    check_name(id, "the id of the edit")
     for layer, given in (("cvxpy", cvxpy), ("pyomo", pyomo)):
         if given is not None and not callable(given):
             raise FairallocError(f"the {layer} edit of {id!r} is {shown(given)}, but it must be a function")

@@ -15,7 +15,7 @@ import numpy as np
 from fairalloc.formulations.common.convexity import read_off
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import ANYTHING, PLAIN, Rule, kinds, named
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, callers, require
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, callers, check_name, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, plain
 from fairalloc.models.registry import imported
@@ -206,8 +206,7 @@ class Mechanism:
 
     def check_complete(self) -> None:
         """Raise a FairallocError where it has no id or no model, or methods and a residual that are another model's."""
-        if not (isinstance(self.id, str) and self.id):
-            raise FairallocError(f"the id of the mechanism {type(self).__name__} is {self.id!r}, but it must be a name")
+        check_name(self.id, f"the id of the mechanism {type(self).__name__}")
         if not self.layers:
             raise FairallocError(f"mechanism {self.id!r} has no model: it must define write_cvxpy or write_pyomo")
         models = {"write_cvxpy", "write_pyomo"}  # those of an Equilibrium read its game, and so do its methods

@@ -99,9 +99,10 @@ def unprintable(text: str) -> bool:
     return _UNPRINTABLE.search(text) is not None
 
 
-def check_name(name: Any, what: str) -> None:
-    """InstanceError where a name is no text, or a text that is `unprintable`."""
+def check_name(name: Any, what: str, empty: bool = False) -> None:
+    """InstanceError where a name is no text, a text that is `unprintable`, or an empty one that may not be `empty`."""
     require(isinstance(name, str), f"{what} is", name, "it must be a string")
+    require(name or empty, f"{what} is", name, "it must be a name")
     require(not unprintable(name), f"{what} is", name, "a name has no control characters or surrogates")
 
 

@@ -98,7 +98,7 @@ class Instance(InstanceData):
     def _read(self, name: str, given: Mapping[str, Any], derived: Mapping[str, Any]) -> None:
         """Check the arguments, as rows, and keep them."""
         N, K, R = _sizes(given["demands"], given["capacities"])
-        check_name(name, "the name of the instance")
+        check_name(name, "the name of the instance", empty=True)
         users = validation.read_names("user", given["users"], N)
         servers = validation.read_names("server", given["servers"], K)
         resources = validation.read_names("resource", given["resources"], R)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError, UnknownName, no_such, shown
+from fairalloc.models.errors import InstanceError, UnknownName, callers, check_name, no_such, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.state import NOWHERE, TaskState
 
@@ -312,8 +312,12 @@ SCHEDULERS: Mapping[str, type[Scheduler]] = {kind.id: kind for kind in (*PAPERS,
 def as_scheduler(item: Any) -> Scheduler | None:
     """The scheduler that an object is, or that a class makes; None where it is none."""
     if isclass(item) and issubclass(item, Scheduler):
-        return item()
-    return item if isinstance(item, Scheduler) else None
+        with callers(f"the scheduler {item.__name__}()", "cannot be made"):
+            item = item()
+    if not isinstance(item, Scheduler):
+        return None
+    check_name(item.id, f"the id of the scheduler {type(item).__name__}", empty=True)
+    return item
 
 
 def find_scheduler(chosen: Any, **parameters: Any) -> Scheduler:

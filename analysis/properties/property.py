@@ -24,7 +24,7 @@ import numpy as np
 
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
-from fairalloc.models.errors import InstanceError, callers, shown
+from fairalloc.models.errors import InstanceError, callers, check_name, shown
 from fairalloc.models.numbers import as_margin
 
 MECHANISM_PROPERTIES = ("population-monotonicity", "strategyproofness", "group-strategyproofness")
@@ -45,6 +45,9 @@ class Property:
 
     name: str
     function: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        check_name(self.name, "the name of a property")
 
     @property
     def meaning(self) -> str:

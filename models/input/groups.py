@@ -133,7 +133,7 @@ def read_groups(value: Any, users: Sequence[str]) -> Groups | None:
     place, of_user = Places(users, "user"), [ROOT] * len(users)
     found: dict[str, tuple[int, Fraction, Fraction]] = {}
     for k, (name, group, parent) in enumerate(_walk(value)):
-        check_name(name, "the name of a group")
+        check_name(name, "the name of a group", empty=True)
         require(name not in found, "a group is named", name, "the names of groups must be distinct")
         require(name not in place.names, "a group is named", name, "a user has this name")
         own = group.get("users", []) if isinstance(group, Mapping) else group  # the users that it lists itself

@@ -9,12 +9,13 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from fairalloc.analysis.plots.panels import Panel
-from fairalloc.models.errors import callers
+from fairalloc.models.arguments import Rule, Seed, check_fields
+from fairalloc.models.errors import callers, check_name
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import ENOUGH, TOLD, Check, Judged, agreed, together
 from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
@@ -23,19 +24,26 @@ from fairalloc.simulation.files import is_file
 Results = Mapping[str, TrialResult]
 """Of one seed, by label."""
 
+Variants = Annotated[Mapping[str, Mapping[str, Any]], Rule(lambda value: len(value) > 0, "settings by variant, at least one")]
+
 
 @dataclass(frozen=True)
 class Size:
-    """How much is simulated: the seeds, and settings that the experiment knows by name.
+    """How much is simulated: the seeds, and settings that the experiment knows by name, which JSON can hold.
 
     A variant of the workload has settings of its own, by its name; one of them may be "workload". `lacks` says what the size
     cannot show.
     """
 
-    seeds: tuple[int, ...]
+    seeds: Annotated[Sequence[Seed], Rule(lambda value: len(value) > 0, "whole numbers, 0 or more, at least one")]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
+    variants: Variants = field(default_factory=lambda: {"": {}})
     lacks: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        with callers("the settings of a size", "cannot be written as JSON"):
+            json.dumps([self.settings, self.variants])
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,9 @@ class PaperClaim:
     text: str
     checks: Callable[[Measured], Sequence[Check]] = lambda _: ()
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def judged(self, measured: Measured, most: int = TOLD) -> Judged:
         """On one variant; of the numbers that decide so many at most are told."""
@@ -250,19 +261,23 @@ class Experiment:
 
     id: str
     title: str
-    claims: tuple[PaperClaim, ...]
+    claims: Sequence[PaperClaim]
     setting: str
     kind: Literal["mechanism", "scheduler", "either", "none"]
-    competitors: tuple[str, ...]
-    sizes: Mapping[str, Size]
+    competitors: Annotated[Sequence[str], Rule(lambda value: len(value) > 0, "a list of texts, at least one")]
+    sizes: Annotated[Mapping[str, Size], Rule(lambda value: value.keys() >= {"small", "full"}, "a Size for small and full")]
     measure: Callable[[Trial], TrialResult]
     panels: Callable[[Measured, str], list[Panel]]
     caption: str = ""
-    workloads: tuple[str, ...] = ()
+    workloads: Sequence[str] = ()
     compare: Callable[[Results], Results] = lambda results: results
     printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     common: str = ""
     file: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_name(self.id, "the id of an experiment")
 
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"

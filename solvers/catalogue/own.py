@@ -20,7 +20,7 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation, Times
 from fairalloc.models.arguments import is_list
-from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, fault, require, said, shown
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, check_name, fault, require, said, shown
 from fairalloc.models.files.jsonio import ALLOCATION_SCHEMA, parse_allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats
@@ -115,6 +115,7 @@ def own_method(given: Any) -> Method:
     if isinstance(given, Method):
         if not isinstance(name := getattr(given, "id", None), str) or not name:
             raise NotApplicable(f"the method {shown(given)} has no id, but it must be a string that is not empty")
+        check_name(name, "the id of a method")
         return given
     if not callable(given) or inspect.isclass(given):
         rule = "it must be an id, a Method, or a function (instance, mechanism, limits) -> tasks"

@@ -25,6 +25,7 @@ from fairalloc.simulation.experiments import (
     Measured,
     Outcomes,
     RunSetting,
+    Size,
     Trial,
     TrialResult,
     all_experiments,
@@ -423,6 +424,27 @@ def test_a_setting_of_the_run_holds_in_every_variant():
     asked = _trials(EXPERIMENTS["W.Fig7"], RunSetting(workload="generated", seeds=(0,), settings={"share": 0.25}))
     assert {one.variant for one in asked} >= {"all jobs", "load .5"}
     assert {json.loads(one.settings)["share"] for one in asked} == {0.25}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({"kind": "both"}, {"sizes": {}}, {"claims": "abc"}, {"competitors": ()}, {"measure": 3}, {"printed": {"a": 3}}),
+        *({"id": 5}, {"id": "a\x1b[31m"}, {"id": ""}, {"title": None}, {"workloads": "abc"}),
+    ],
+)
+def test_an_experiment_with_a_field_of_another_kind_is_refused(given):
+    """All of these were internal errors of `fairalloc simulate`."""
+    with pytest.raises(InstanceError, match=rf"\b{next(iter(given))}\b.* is .*, but"):
+        replace(EXPERIMENTS["P.Table4"], **given)
+
+
+@pytest.mark.parametrize(
+    "given", [{"seeds": ()}, {"seeds": ("a",)}, {"settings": 3}, {"variants": {}}, {"settings": {"a": object()}}]
+)
+def test_a_size_with_a_field_of_another_kind_is_refused(given):
+    with pytest.raises(InstanceError):
+        Size(**{"seeds": (0,)} | given)
 
 
 def test_ones_own_stands_beside_the_others_and_names_replace_them(tmp_path):

@@ -200,6 +200,11 @@ def test_what_is_refused():
         simulate_tasks(jobs, cluster, "best-fit")
     with pytest.raises(InstanceError, match="the scheduler is 3, but it must be an id or derive from Scheduler"):
         simulate_tasks(jobs, cluster, 3)
+    for id_ in (5, None, "a\x1b[31m"):
+        with pytest.raises(InstanceError, match=r"the id of the scheduler Own is .*, but"):
+            simulate_tasks(jobs, cluster, type("Own", (Scheduler,), {"id": id_}))
+    with pytest.raises(InstanceError, match=r"the scheduler Own\(\) cannot be made: TypeError"):
+        simulate_tasks(jobs, cluster, type("Own", (Scheduler,), {"__init__": lambda self, how: None}))
     with pytest.raises(InstanceError, match="until is 0"):
         simulate_tasks(jobs, cluster, "slots", until=0)
     with pytest.raises(InstanceError, match="per_maximum is 0"):

@@ -334,6 +334,17 @@ def test_what_is_no_method_is_one_sentence(given, sentence):
         fa.solve(WANG, "drfh", method=given)
 
 
+@pytest.mark.parametrize("name", ["a\x1b[31m", "\ud800"])
+def test_names_that_no_terminal_or_figure_should_get_are_refused(name):
+    """Matplotlib warned of a glyph that is missing, and a surrogate ended as a UnicodeEncodeError."""
+    with pytest.raises(InstanceError, match=r"the id of a method is .*, but a name has no control characters"):
+        fa.solve(WANG, "drfh", method=type("Own", (Mine,), {"id": name}))
+    with pytest.raises(InstanceError, match=r"the id of the mechanism .* is .*, but a name has no control characters"):
+        fa.solve(WANG, type("Own", (fa.Mechanism,), {"id": name, "write_cvxpy": lambda *_: None}))
+    with pytest.raises(InstanceError, match=r"the name of a property is .*, but a name has no control characters"):
+        fa.Property(name, bool)
+
+
 def test_a_function_gets_the_warm_start():
     start = fa.solve(WANG, "drfh")
     seen = []
