@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fairalloc.benchmarks import metrics
-from fairalloc.benchmarks.records import SKIPPED, BenchmarkStore, Record, RecordedRun
+from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.suites.suite import BenchmarkError
 from fairalloc.models.arguments import Rule, checked
 from fairalloc.models.tables import Grid
@@ -196,7 +196,7 @@ def _newest(path: str | Path, suite: str | None, back: int) -> tuple[RecordedRun
         run = runs[-1 - back]
         wanted = set(run.keys)
         found = [record for record in store.records() if record.key in wanted]
-        return run, [r for r in metrics.solves(found) if r.termination != SKIPPED], run.unfinished(len(found))
+        return run, [r for r in found if r.method != UNDEFINED and r.termination != SKIPPED], run.unfinished(len(found))
 
 
 def _busy(path: str | Path, run: RecordedRun, records: Iterable[Record]) -> list[str]:

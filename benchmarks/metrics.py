@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, Record
+from fairalloc.benchmarks.records import SKIPPED, Record
 from fairalloc.models import Times
 from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
@@ -92,11 +92,6 @@ def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for item in items:
         groups[key(item)].append(item)
     return groups
-
-
-def solves(records: Iterable[Record]) -> list[Record]:
-    """The rows about solves, without those about cases that have none."""
-    return [record for record in records if record.method != UNDEFINED]
 
 
 def cost(record: Record, target: float | None = None) -> float:

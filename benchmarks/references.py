@@ -47,7 +47,7 @@ def unique_quantities(case: SuiteCase, instance: Instance, allocation: Allocatio
     """Step 1, on the mechanism's home instance; [] where nothing is unique, without a finite point, and for very many users."""
     if not (allocation.has_point and np.isfinite(allocation.x).all()) or instance.N > MOST:
         return []
-    item = mechanism(case.mechanism).configure(**case.parameters)
+    item = mechanism(case.mechanism, **case.parameters)
     if (found := _of_tasks(item, allocation.instance, allocation.tasks)) is not None:
         return found
     return [float(value) for name, value in allocation.values.items() if name == "objective" and np.isfinite(value)]

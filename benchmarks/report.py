@@ -116,7 +116,7 @@ class Summary:
     @cached_property
     def records(self) -> tuple[Record, ...]:
         """The rows about solves."""
-        return tuple(metrics.solves(self.rows_of_run))
+        return tuple(r for r in self.rows_of_run if r.method != UNDEFINED)
 
     @cached_property
     def undefined(self) -> tuple[Record, ...]:

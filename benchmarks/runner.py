@@ -241,7 +241,7 @@ def _jobs(plan: Plan, described: Mapping[str, Described], here: str) -> Iterator
     limits: dict[str, Any] = {name: getattr(setting, name) for name in ("time_limit", "memory_mb", "jobs", "threads")}
     limits |= {"machine": here}
     solved = [case for case in plan.suite.cases if described[case.name].methods]
-    items = {case.name: mechanism(case.mechanism).configure(**case.parameters) for case in solved}
+    items = {case.name: mechanism(case.mechanism, **case.parameters) for case in solved}
     codes = {(name, key): code_of(plan.methods[key], item) for name, item in items.items() for key in described[name].methods}
     codes = {key: code + " traced" * plan.suite.trace for key, code in codes.items()}
     for repeat, case in product(range(setting.repeats or 1), plan.suite.cases):

@@ -78,7 +78,7 @@ def _described(request: Document) -> Document:
     instance = case.build()
     facts: Document = {"fingerprint": fingerprint(instance), "methods": [], "reasons": {}, "undefined": "", "printed": []}
     try:
-        item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
+        item = mechanism(case.mechanism, **case.parameters).settled(instance)
         item.domain(instance)
     except NotApplicable as error:
         return facts | {"undefined": str(error)}
@@ -152,7 +152,7 @@ def judge(request: Document, hidden: Document, given: bytes, answer: object, out
     """
     start, said = time.process_time(), Data(answer)
     case, instance = _case(hidden), pickle.loads(given)
-    item = mechanism(case.mechanism).configure(**case.parameters).settled(instance)
+    item = mechanism(case.mechanism, **case.parameters).settled(instance)
     ours = isinstance(request["method"], str) and is_ours(find_method(request["method"]))
     claim = _claim(item, instance, said, ours)
     optimality, objective = (said.number(name, -math.inf) if ours else None for name in ("optimality", "objective"))

@@ -57,6 +57,10 @@ class Registry(Mapping[str, T], Generic[T]):
         """Whether it is a name of one of this package; installed packages are not asked."""
         return any(name in self.names(item) for item in self._ours().values())
 
+    def all_names(self) -> list[str]:
+        """The ids and other names of all."""
+        return [name for item in self.values() for name in self.names(item)]
+
     def _ours(self) -> Mapping[str, T]:
         with self._lock:
             if self._own is None:

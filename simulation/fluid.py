@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations import Mechanism
+from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Duration, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, require
@@ -86,8 +87,8 @@ def simulate_fluid(
     """
     turns = ServerEvents() if events is None else events
     turns.check_on(cluster)
-    fluid = _Fluid(workload, cluster, turns, (mechanism, options), limited, every and float(every), memory, measures or {})
-    return fluid.run(np.inf if until is None else float(until))
+    asked = find_mechanism(mechanism), options, measures or {}
+    return _Fluid(workload, cluster, turns, *asked, limited, every and float(every), memory).run(until)
 
 
 def instance_of(
@@ -144,17 +145,17 @@ class _Fluid:
     workload: Workload
     cluster: Cluster
     events: ServerEvents
-    solver: tuple[str | Mechanism | type[Mechanism], Mapping[str, Any]]
+    mechanism: Mechanism
+    options: Mapping[str, Any]
+    measures: Mapping[str, Callable[[Allocation], Any]]
     limited: bool
     every: float | None
     memory: Memory | None
-    measures: Mapping[str, Callable[[Allocation], Any]]
 
     def __post_init__(self) -> None:
         workload = self.workload
         workload.check_on(self.cluster)
-        self.solves, self.residual, self.methods = 0, 0.0, set[str]()
-        self.use, self.id = np.zeros(len(workload.users)), self.solver[0] if isinstance(self.solver[0], str) else ""
+        self.solves, self.residual, self.methods, self.use = 0, 0.0, set[str](), np.zeros(len(workload.users))
         self.tasks = workload.tasks.astype(float)
         self.taken = workload.demand * self.tasks[:, None]
         self.left, self.done = np.array(workload.work), np.zeros(len(workload))  # of long jobs the difference is rounding
@@ -163,9 +164,9 @@ class _Fluid:
         self.arrived = 0
         self.steps: list[FluidStep] = []
 
-    def run(self, until: float) -> FluidLog:
+    def run(self, until: float | None) -> FluidLog:
         """All allocations up to a time."""
-        time, before = 0.0, None
+        time, before, until = 0.0, None, np.inf if until is None else float(until)
         while True:
             arrived = int(np.searchsorted(self.workload.arrival, time, side="right"))
             jobs = np.concatenate((self.active, np.arange(self.arrived, arrived)))
@@ -182,10 +183,9 @@ class _Fluid:
                 break
         if until == np.inf:
             until = self.steps[-1].end if self.steps else 0.0
-        arrays = map(frozen, (self.done, self.started, self.completed, self.cancelled))
-        counts: tuple[Any, ...] = (self.solves, tuple(sorted(self.methods)), self.residual)
-        facts = (self.id, until, tuple(self.steps), *arrays, *counts)
-        return FluidLog(self.workload, self.cluster, self.events, *facts)
+        done, started, completed, cancelled = map(frozen, (self.done, self.started, self.completed, self.cancelled))
+        found = done, started, completed, cancelled, self.solves, tuple(sorted(self.methods)), self.residual
+        return FluidLog(self.workload, self.cluster, self.events, self.mechanism.id, until, tuple(self.steps), *found)
 
     def _solved(self, machines: NDArray[np.int64], time: float) -> _Rates:
         """For those that have an unfinished job and can run it."""
@@ -194,18 +194,17 @@ class _Fluid:
         if made is None:
             return _Rates(np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros((0, len(machines))), machines, {})
         who, total, instance = made
-        mechanism, options = self.solver
-        answer = solve(instance, mechanism, **options)
+        answer = solve(instance, self.mechanism, **self.options)
         if not answer.has_point:
             why = f"{answer.termination}, {answer.message}"
             raise InstanceError(f"at {time:g} seconds there is no allocation of {answer.mechanism}: {why}")
         if answer.instance.K != instance.K:
             raise NotApplicable(f"{answer.mechanism} makes one pool of machines and places nothing: drf over machines is drfh")
         over = infeasibility(Allocation(instance, answer.x)) if answer.x.shape == (instance.A,) else np.inf
-        most = max(INFEASIBLE, promised(options.get("accuracy", "mid")))
+        most = max(INFEASIBLE, promised(self.options.get("accuracy", "mid")))
         what = f"at {time:g} seconds the feasibility residual of {answer.mechanism} by {answer.method} on the machines is"
         require(over <= most, what, over, f"it must be at most {most:g}")
-        self.solves, self.residual, self.id = self.solves + 1, max(self.residual, answer.residual), answer.mechanism
+        self.solves, self.residual = self.solves + 1, max(self.residual, answer.residual)
         self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))
         place[:, machines > 0] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]

@@ -108,7 +108,7 @@ def asked_property(given: Any, allocation: Allocation) -> str | Mechanism | Prop
     if (own := as_mechanism(given)) is not None:
         return own
     if isinstance(given, str):
-        names = [*PROPERTIES, "market", *(name for item in MECHANISMS.values() for name in (item.id, *item.aliases))]
+        names = [*PROPERTIES, "market", *MECHANISMS.all_names()]
         if given in names:
             return PROPERTIES.get(given, given)
         if allocation.rule is not None and given == allocation.rule.id:

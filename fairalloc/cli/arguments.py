@@ -90,7 +90,7 @@ def add_mechanism(
     how: dict[str, Any] = {"action": "append", "default": []} if several else {"default": default}
     text = "(repeatable) " * several + f"see: fairalloc list mechanisms; or FILE.py:NAME; default: {otherwise}"
     action = command.add_argument("--mechanism", "-m", **how, metavar="ID", help=text)
-    completed(action, mechanism_names, files="py")
+    completed(action, MECHANISMS.all_names, files="py")
 
 
 def add_method(command: argparse.ArgumentParser) -> None:
@@ -144,11 +144,6 @@ def a_path(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("it is '', but it must name a file or a folder")
     return Path(text)
-
-
-def mechanism_names() -> Iterable[str]:
-    """Ids and aliases of all mechanisms."""
-    return (name for item in MECHANISMS.values() for name in (item.id, *item.aliases))
 
 
 def completed(action: argparse.Action, names: Callable[..., Iterable[str]], files: bool | str = False) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairalloc.cli.arguments import a_path, add_time_limit, completed, mechanism_names
+from fairalloc.cli.arguments import a_path, add_time_limit, completed
 from fairalloc.cli.output import complain, emit
+from fairalloc.formulations import MECHANISMS
 from fairalloc.models.errors import InstanceError, require
 from fairalloc.models.files.jsonio import named_values
 from fairalloc.models.files.writing import check_writable, make_folder
@@ -36,7 +37,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--cluster", metavar="FILE", help="the machines of a workload that is a FILE: .csv or .parquet")
     text = "mechanisms or schedulers to compare: ids with parameters, such as 'alpha-pf-vds alpha=3', instead of the experiment's"
     text += " own; or FILE.py:NAME; where all are in files, beside the experiment's own"
-    completed(command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text), mechanism_names, files="py")
+    action = command.add_argument("--mechanisms", nargs="+", default=[], metavar="ID", help=text)
+    completed(action, MECHANISMS.all_names, files="py")
     command.add_argument("--seeds", nargs="+", default=[], metavar="N", help="numbers, or ranges such as 0-9")
     text = "other values of settings, such as hours=6 or logs=FOLDER; of a FILE of jobs until=SECONDS, too"
     command.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help=text)

@@ -10,18 +10,9 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from fairalloc.analysis.properties import Property
-from fairalloc.cli.arguments import (
-    a_path,
-    add_mechanism,
-    add_search,
-    add_time_limit,
-    completed,
-    limit_of,
-    mechanism_named,
-    mechanism_names,
-)
+from fairalloc.cli.arguments import a_path, add_mechanism, add_search, add_time_limit, completed, limit_of, mechanism_named
 from fairalloc.cli.output import complain, emit
-from fairalloc.formulations import as_mechanism
+from fairalloc.formulations import MECHANISMS, as_mechanism
 from fairalloc.models.errors import InstanceError, UnknownName, no_such
 from fairalloc.models.files.jsonio import read_json
 from fairalloc.models.files.writing import check_writable, write_file
@@ -113,7 +104,7 @@ def _action(
     text = f"(repeatable) only statements with this status: {', '.join(words)}"
     command.add_argument("--status", action="append", choices=words, metavar="STATUS", help=text)
     text = "(repeatable) only statements about these mechanisms; see: fairalloc list mechanisms"
-    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), mechanism_names)
+    completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), MECHANISMS.all_names)
     text = "(repeatable) only statements about these properties; see: fairalloc matrix"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties)
     command.set_defaults(run=run)

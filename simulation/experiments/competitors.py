@@ -14,15 +14,15 @@ from fairalloc.simulation.schedulers import SCHEDULERS, as_scheduler, find_sched
 def _either(name: str, **parameters: Any) -> Any:
     if name in SCHEDULERS:
         return find_scheduler(name, **parameters)
-    known = [*SCHEDULERS, *(one for item in MECHANISMS.values() for one in (item.id, *item.aliases))]
+    known = [*SCHEDULERS, *MECHANISMS.all_names()]
     if name not in known:
         raise UnknownName(no_such("scheduler or mechanism", name, known, f"there are {', '.join(known)}"))
-    return mechanism(name).configure(**parameters)
+    return mechanism(name, **parameters)
 
 
 KINDS: Mapping[str, tuple[Callable[..., Any], ObjectKind]] = {
     "either": (_either, ObjectKind("scheduler or mechanism", lambda item: as_scheduler(item) or MECHANISM.read(item))),
-    "mechanism": (lambda name, **parameters: mechanism(name).configure(**parameters), MECHANISM),
+    "mechanism": (mechanism, MECHANISM),
     "none": (str, ObjectKind("competitor of an experiment that compares nobody", lambda _: None)),
     "scheduler": (find_scheduler, ObjectKind("scheduler", as_scheduler)),
 }

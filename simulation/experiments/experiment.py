@@ -213,7 +213,7 @@ class Outcomes:
         name = self.experiment.file or self.experiment.id
         words = [*([] if is_file(self.workload) else [name]), *["--small"] * (self.size == "small")]
         given = {"--workload": [self.workload] if self.workload else [], "--mechanisms": self.competitors}
-        seeds = [] if self.seeds == self.experiment.sizes[self.size].seeds else self.seeds
+        seeds = () if self.seeds == tuple(self.experiment.sizes[self.size].seeds) else self.seeds
         in_a_row = len(seeds) > 1 and seeds == (*range(seeds[0], seeds[-1] + 1),)
         given["--seeds"] = [f"{seeds[0]}-{seeds[-1]}"] if in_a_row else [*map(str, seeds)]
         given["--set"] = [f"{name}={json.dumps(value)}" for name, value in self.settings.items()]

@@ -45,7 +45,7 @@ def numbers_table(outcomes: Outcomes) -> Grid:
     note = f"mean ± standard deviation over {seeds} of {len(outcomes.seeds)} seeds" if most > 1 else ("no seed", "one seed")[most]
     workload = f", workload {outcomes.workload}" if outcomes.workload else ""
     size = outcomes.experiment.sizes[outcomes.size]
-    lacks = [size.lacks] if size.lacks and outcomes.seeds in ((), size.seeds) and not outcomes.settings else []
+    lacks = [size.lacks] if size.lacks and outcomes.seeds in ((), tuple(size.seeds)) and not outcomes.settings else []
     corner = outcomes.labels[0] if by_variant and len(outcomes.labels) == 1 else ""
     return Grid(
         "", (corner, *columns), rows, [f"{note}; size {outcomes.extent}{workload}", *lacks], right=range(1, len(columns) + 1)

@@ -156,7 +156,7 @@ def _outcomes(
             found[one.variant].setdefault(one.seed, {})[one.competitor] = measured
     labels = tuple(dict.fromkeys(one.competitor for one in trials))
     variants = {name: compared(item, labels, by_seed) for name, by_seed in found.items()}
-    seeds = setting.seeds or item.sizes[setting.size].seeds
+    seeds = tuple(setting.seeds or item.sizes[setting.size].seeds)
     words = [one for one in setting.competitors if isinstance(one, str)]
     return Outcomes(item, setting.size, trials[0].workload, variants, seeds, tuple(failed), setting.settings, words)
 
