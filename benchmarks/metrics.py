@@ -22,7 +22,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from fairalloc.benchmarks.records import SKIPPED, Record
-from fairalloc.models import Times
 from fairalloc.models.arguments import checked
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.options import allowed_user_error
@@ -185,13 +184,6 @@ def busyness(records: Iterable[Record]) -> float:
 def busy_sentence(ratio: float) -> str:
     """What such a busyness means."""
     return f"the machine was busy, or methods waited: wall time is {ratio:.2g} times processor time in the median"
-
-
-def median_times(records: Iterable[Record]) -> Times | None:
-    """Medians of the four phases and of our clocks over the runs that returned a point; None where none did."""
-    if not (runs := [r for r in records if math.isfinite(r.feasibility)]):
-        return None
-    return Times(*(median(getattr(r, name) for r in runs) for name in ("build", "compile", "solve", "read", "wall", "cpu")))
 
 
 def layer_ratios(records: Iterable[Record]) -> dict[str, float]:

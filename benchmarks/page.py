@@ -13,7 +13,7 @@ from fairalloc.benchmarks import figures, metrics
 from fairalloc.benchmarks.accuracy import accuracy_grid, loss_grids, reached
 from fairalloc.benchmarks.growth import FEWEST_ARCS, VERIFIED, growth_grids, speedup_grid
 from fairalloc.benchmarks.ranking import Comparison, Ranking, pairwise
-from fairalloc.benchmarks.report import HEADS, Summary, advice, behind, decade, factor, milliseconds, percent, ranked, times, why
+from fairalloc.benchmarks.report import HEADS, Summary, advice, behind, decade, factor, milliseconds, percent, ranked, why
 from fairalloc.models.numbers import as_json
 from fairalloc.models.tables import Grid
 from fairalloc.runs.pages import Section
@@ -87,7 +87,7 @@ def _methods(summary: Summary) -> list[Section]:
         "counts as a failure. Methods face different cases here: compare them by mechanism."
     )
     counts = {r.method: [str(r.cases), str(r.runs), percent(r.success), percent(r.honesty)] for r in summary.rows}
-    rows = [[r.method, *counts[r.method], *times(r), r.peak, str(r.split_badly)] for r in summary.rows]
+    rows = [[r.method, *counts[r.method], *map(milliseconds, r.times), r.peak, str(r.split_badly)] for r in summary.rows]
     return [Section("Methods", [text], _grid(titles, rows), name="methods")]
 
 

@@ -23,7 +23,6 @@ from fairalloc.benchmarks.ranking import Rank, Ranking, ranking
 from fairalloc.benchmarks.records import SKIPPED, UNDEFINED, BenchmarkStore, Record, RecordedRun
 from fairalloc.benchmarks.references import Reference, contradicts, distance_to, references
 from fairalloc.benchmarks.suites.suite import BenchmarkError
-from fairalloc.models import Times
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import shown
 from fairalloc.models.tables import Grid, printable, width
@@ -31,6 +30,10 @@ from fairalloc.solvers import METHODS
 from fairalloc.solvers.catalogue.installed import other_method
 
 _SHOWN = 8
+
+TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
+HEADS = ("build", "compile", "solve", "read answer", "wall", "cpu")
+"""The phases that a method reports and our two clocks, and how tables call them."""
 
 WHY = 5
 """Of so many methods stands why they take their time."""
@@ -43,14 +46,14 @@ _READING = (
 
 @dataclass(frozen=True)
 class MethodRow:
-    """One method over some records: rates, honesty NaN if nothing is judged, and median times of the runs with a point."""
+    """One method over some records: rates, honesty NaN if nothing is judged, and TIMES, medians of the runs with a point."""
 
     method: str
     cases: int
     runs: int
     success: float
     honesty: float
-    times: Times | None
+    times: Sequence[float]
     peak_mb: float
     split_badly: int
 
@@ -338,9 +341,9 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         say(summary.note)
 
 
-def milliseconds(seconds: float | None) -> str:
-    """Seconds as milliseconds with three digits or so."""
-    if seconds is None or math.isnan(seconds):
+def milliseconds(seconds: float) -> str:
+    """Seconds as milliseconds with three digits or so; "-" where there are none."""
+    if math.isnan(seconds):
         return "-"
     value = 1e3 * seconds
     return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 0.95 else f"{value:.2f}"
@@ -361,19 +364,10 @@ def decade(value: float) -> str:
     return f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
-TIMES = ("build", "compile", "solve", "read", "wall", "cpu")
-HEADS = ("build", "compile", "solve", "read answer", "wall", "cpu")
-
-
 def _method_table(rows: Sequence[MethodRow]) -> Grid:
     columns = ("method", "cases", "success", "honest", *HEADS, "MB")
-    cells = [(r.method, str(r.cases), percent(r.success), percent(r.honesty), *times(r), r.peak) for r in rows]
+    cells = [(r.method, str(r.cases), percent(r.success), percent(r.honesty), *map(milliseconds, r.times), r.peak) for r in rows]
     return Grid("", columns, cells, right=range(1, len(columns)))
-
-
-def times(row: MethodRow) -> list[str]:
-    """The median times as text."""
-    return [milliseconds(getattr(row.times, name, None)) for name in TIMES]
 
 
 def ranked(item: Ranking) -> list[tuple[Grid, str]]:
@@ -448,6 +442,7 @@ def behind(rank: Rank) -> str:
 
 
 def _row(method: str, records: Sequence[Record], contradicting: Container[str]) -> MethodRow:
+    there = [r for r in records if math.isfinite(r.feasibility)]
     known = [honest and r.key not in contradicting for r in records if (honest := metrics.honest(r)) is not None]
     return MethodRow(
         method=method,
@@ -455,7 +450,7 @@ def _row(method: str, records: Sequence[Record], contradicting: Container[str]) 
         runs=len(records),
         success=fmean(metrics.succeeded(r) and r.key not in contradicting for r in records),
         honesty=fmean(known) if known else math.nan,
-        times=metrics.median_times(records),
+        times=[median(getattr(r, name) for r in there) if there else math.nan for name in TIMES],
         peak_mb=max(r.peak_mb for r in records),
         split_badly=sum(map(metrics.split_badly, records)),
     )

@@ -38,11 +38,6 @@ class Section:
     name: str = ""
 
 
-def table_section(grid: Grid) -> Section:
-    """A table under its own title."""
-    return Section(grid.title, table=grid)
-
-
 def page(title: str, sections: Iterable[Section], contents: bool = False) -> str:
     """The text of a page, with a table of contents or without, that opens without a network."""
     template = _templates().get_template("page.html")

@@ -16,7 +16,7 @@ from textwrap import wrap
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.arguments import checked
 from fairalloc.models.tables import Grid, tex
-from fairalloc.runs.pages import Section, page, table_section
+from fairalloc.runs.pages import Section, page
 from fairalloc.theorems.cells import (
     ANSWERS,
     LEGEND,
@@ -402,7 +402,7 @@ def write_matrix(made: Sequence[Matrix], form: str, printed: Sequence[Grid] = ()
     if form == "html":
         sections = [
             *(Section(one.title, figure=one.html(lambda kind, name: f"#{name}" * (kind == "statement"))) for one in made),
-            *map(table_section, printed),
+            *(Section(grid.title, table=grid) for grid in printed),
         ]
         parts = [part for name, finding in made[0].findings.items() for part in _sections(made[0].statements[name], finding)]
         return page("fairalloc: mechanisms and properties", [*sections, Section("Statements"), *parts])

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.errors import InstanceError, NotApplicable, NotInstalled, UnknownName, no_such, shown
+from fairalloc.models.tables import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -221,8 +222,8 @@ def text_width(text: str, size: float = SMALL) -> float:
 
 
 def fitted(names: Iterable[str], inches: float, size: float = SMALL) -> list[str]:
-    """The names, the wider ones shortened by an ellipsis: at the end, or in the middle where that keeps them apart."""
-    given = list(names)
+    """The names, `printable`, the wider ones shortened by an ellipsis: at the end, or in the middle to keep them apart."""
+    given = [printable(name) for name in names]
     cut = [_cut(name, inches, size, 1.0) for name in given]
     apart = cut if len(set(cut)) == len(set(given)) else [_cut(name, inches, size, 0.5) for name in given]
     return [plain(name) for name in apart]

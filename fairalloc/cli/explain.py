@@ -13,7 +13,7 @@ from fairalloc.analysis.sensitivity import sensitivity
 from fairalloc.cli import arguments
 from fairalloc.cli.output import emit, written
 from fairalloc.formulations import Mechanism, mechanism
-from fairalloc.models import Allocation, Instance, NotApplicable
+from fairalloc.models import Allocation, NotApplicable
 from fairalloc.models.errors import place_of
 from fairalloc.models.examples.schedulers import PEERS
 from fairalloc.models.files.writing import check_writable
@@ -70,8 +70,11 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_explore)
 
 
-def _answer(options: argparse.Namespace, item: Mechanism, instance: Instance) -> tuple[Allocation, float | None]:
-    """The allocation that is asked about, and the seconds left of the limit; NotApplicable where there is none."""
+def _answer(options: argparse.Namespace, user: str | None = None) -> tuple[Allocation, Mechanism, float | None]:
+    """The allocation that is asked about, its mechanism, and the seconds left of the limit; NotApplicable where there is none."""
+    item, instance = arguments.configured(options), arguments.instance_given(options)
+    if user is not None:  # before anything is computed
+        place_of(user, instance.users, "user")
     limit, started = options.time_limit, time.perf_counter()
     method, progress = arguments.method_named(options.method), arguments.wants_progress(options)
     allocation = solve(instance, item, method, time_limit=limit, progress=progress)
@@ -79,14 +82,11 @@ def _answer(options: argparse.Namespace, item: Mechanism, instance: Instance) ->
         first = allocation.message if allocation.termination == "infeasible" else allocation.not_judged
         reason = first or allocation.message or allocation.not_judged or allocation.termination
         raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
-    return allocation, None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
+    return allocation, item, None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
 
 
 def _explain(options: argparse.Namespace) -> None:
-    item, instance = arguments.configured(options), arguments.instance_given(options)
-    if options.user is not None:  # before anything is computed
-        place_of(options.user, instance.users, "user")
-    allocation, left = _answer(options, item, instance)
+    allocation, item, left = _answer(options, options.user)
     result = explain(allocation, item, options.user, left)
     peer = [] if options.peer is None else compared_with_peer(allocation, options.peer)
     document = result.to_dict() | ({"peer": peer} if peer else {})
@@ -95,8 +95,7 @@ def _explain(options: argparse.Namespace) -> None:
 
 
 def _sensitivity(options: argparse.Namespace) -> int:
-    item, instance = arguments.configured(options), arguments.instance_given(options)
-    allocation, left = _answer(options, item, instance)
+    allocation, item, left = _answer(options)
     result = sensitivity(allocation, item, left)
     if options.format == "json":
         emit(json.dumps(result.to_dict(), indent=1, allow_nan=False) + "\n")

@@ -481,6 +481,7 @@ def test_names_are_shortened_as_far_as_needed():
     assert len(set(cut)) == 9
     assert max(map(style.text_width, cut)) <= 1.2
     assert style.fitted(["$x$", "_y"], 1.0) == [r"\$x\$", "_y"], "no mathematics"
+    assert style.fitted(["a\x1b[1m"], 2.0) == [r"a\x1b[1m"], "nothing for which a font has no glyph"
 
 
 def test_names_are_shown_letter_by_letter():

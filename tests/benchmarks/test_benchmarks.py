@@ -32,7 +32,7 @@ from tolerances import AMPLE
 from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, compare, metrics, print_summary, report, run
 from fairalloc.benchmarks.ranking import ranking
 from fairalloc.benchmarks.records import BenchmarkStore, Record
-from fairalloc.benchmarks.report import FailedCase, percent
+from fairalloc.benchmarks.report import FailedCase, milliseconds, percent
 from fairalloc.benchmarks.runner import _record, selected
 from fairalloc.benchmarks.suites.suite import register
 from fairalloc.formulations import Mechanism, mechanism
@@ -282,8 +282,8 @@ def test_a_ranking_is_over_common_cases_and_partial_methods_have_their_own_block
 
 def test_median_times_leave_out_runs_without_a_point() -> None:
     runs = [record(build=0.1), record(build=0.3), record(feasibility=math.inf, solve=0.0)]
-    assert metrics.median_times(runs) == Times(build=0.2, solve=0.1, wall=0.1)
-    assert metrics.median_times(runs[2:]) is None
+    assert [*map(milliseconds, summary_of(runs).rows[0].times)] == ["200", "0.00", "100", "0.00", "100", "0.00"]
+    assert [*map(milliseconds, summary_of(runs[2:]).rows[0].times)] == ["-"] * 6
 
 
 def test_layer_ratios_pair_case_and_repeat() -> None:

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from fairalloc.models.tables import Grid
-from fairalloc.runs.pages import Section, page, table_section
+from fairalloc.runs.pages import Section, page
 
 NASTY = ["a & b", "50 %", "$x_1^2$", "#{1}~\\", "<script>", "[bold]x[/]", "a|b", "two\nlines"]
 ROWS = [[text, str(k)] for k, text in enumerate(NASTY)]
@@ -53,7 +53,7 @@ def test_latex_escapes_what_tex_reads():
 
 def test_html_escapes_what_a_browser_reads():
     section = Section("x", ["<b>"], code="if a < b: '\"'", points=["<i>"], anchor="here")
-    text = page("<title> & more", [table_section(GRID), section])
+    text = page("<title> & more", [Section(GRID.title, table=GRID), section])
     reader = Reader(text)
     assert reader.open == []
     assert [cell.split("\n")[0] for cell in reader.cells[::2]] == [cell.split("\n")[0] for cell in NASTY]
