@@ -28,7 +28,7 @@ from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Duration, checked
-from fairalloc.models.errors import InstanceError, NotApplicable, require
+from fairalloc.models.errors import InstanceError, NotApplicable, callers, require
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
@@ -208,7 +208,9 @@ class _Fluid:
         self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))
         place[:, machines > 0] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
-        return _Rates(who, answer.tasks / total, place, machines, {name: of(answer) for name, of in self.measures.items()})
+        with callers("a measure"):
+            measured = {name: of(answer) for name, of in self.measures.items()}
+        return _Rates(who, answer.tasks / total, place, machines, measured)
 
     def _next(self, time: float, rates: _Rates) -> float:
         """When there will be another allocation, completed jobs apart."""

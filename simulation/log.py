@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.files.trace_files import parquet_table, pyarrow
 from fairalloc.models.files.writing import make_folder, write_file
@@ -153,6 +154,7 @@ class TaskLog:
             self.save(place / f"{name.replace('/', '-')} until {self.until:.17g}.parquet")
 
     @classmethod
+    @checked
     def load(cls, path: str | Path, workload: Workload, cluster: Cluster, events: ServerEvents | None = None) -> "TaskLog":
         """The log that was saved to a file.
 

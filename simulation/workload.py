@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.models.arguments import checked
 from fairalloc.models.errors import InstanceError, NotApplicable, require, shown
 from fairalloc.models.input.validation import LARGEST_COUNT, read_counts, read_names
 from fairalloc.models.numbers import Floats, floats, frozen
@@ -136,6 +137,7 @@ class Workload:
         assign(self, weights=frozen(weights), leave=frozen(leave), **{k: frozen(values[order]) for k, values in jobs.items()})
 
     @classmethod
+    @checked
     def from_columns(cls, columns: Any, resources: Sequence[str] = ()) -> "Workload":
         """The jobs of a table, one a row: a DataFrame, or a mapping of columns.
 
@@ -174,6 +176,7 @@ class Workload:
         """(J,) seconds that the tasks of each job run, together."""
         return frozen(self.tasks * self.duration)
 
+    @checked
     def fitting(self, cluster: Cluster) -> NDArray[np.bool_]:
         """(J, K) whether a task of the job may run on an empty machine of the class, by its size and by `eligible`."""
         if tuple(cluster.resources) != tuple(self.resources):
@@ -217,7 +220,10 @@ class Workload:
     def chosen(self, jobs: NDArray[Any]) -> "Workload":
         """Some jobs, by number or as (J,) bool; all users stay."""
         names = ("job_user", "arrival", "tasks", "duration", "demand", *(["eligible"] if self.eligible is not None else []))
-        return replace(self, **{name: getattr(self, name)[jobs] for name in names})
+        try:
+            return replace(self, **{name: getattr(self, name)[jobs] for name in names})
+        except IndexError:
+            raise InstanceError(f"jobs is {shown(jobs)}, but it must be numbers of its {len(self)} jobs, or (J,) bool") from None
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,12 @@ def test_a_task_that_fits_on_no_machine_is_refused():
         simulate_fluid(jobs, Cluster(["cpu"], [[2]]), "drfh")
 
 
+def test_a_measure_that_fails_is_one_sentence():
+    jobs = Workload(["cpu"], ["u"], [1], [0], [0], [1], [1], [[1]])
+    with pytest.raises(InstanceError, match=r"^a measure failed: TypeError: int\(\) argument"):
+        simulate_fluid(jobs, Cluster(["cpu"], [[2]]), "drfh", measures={"a": int})
+
+
 @pytest.mark.parametrize("limited", [False, True])
 def test_of_several_answers_of_ps_dsf_that_of_the_method_is_taken(limited):
     """Without limits every (x, x) with 3 <= x <= 4 is PS-DSF."""

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from fairalloc.models.errors import InstanceError, NotApplicable
-from fairalloc.simulation import Cluster, Workload
+from fairalloc.simulation import Cluster, TaskLog, Workload
 
 JOB = {"user": ["ann"], "arrival": [0], "tasks": [1], "duration": [1], "cpu": [1]}
 CLUSTER = Cluster(["cpu", "memory"], [[1, 1], [0.5, 0.25]], [2, 3])
@@ -140,6 +140,22 @@ def test_a_cluster_of_other_resources_or_classes_is_refused():
         Workload(**JOBS, eligible=[[True]] * 3).fitting(CLUSTER)
     with pytest.raises(InstanceError, match="eligible has 1 dimensions, but it must have 2"):
         Workload(**JOBS, eligible=[True] * 3)
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (lambda jobs: jobs.fitting(3), "cluster is 3, but it must be a Cluster"),
+        (lambda jobs: jobs.check_on(None), "cluster is None, but it must be a Cluster"),
+        (lambda jobs: jobs.chosen([3]), "jobs is [3], but it must be numbers of its 3 jobs, or (J,) bool"),
+        (lambda jobs: jobs.chosen("x"), "jobs is 'x', but it must be numbers of its 3 jobs, or (J,) bool"),
+        (lambda _: Workload.from_columns(JOB, 3), "resources is 3, but it must be a list, each a text"),
+        (lambda jobs: TaskLog.load(3, jobs, CLUSTER), "path is 3, but it must be a path"),
+    ],
+)
+def test_an_argument_of_another_kind_is_one_sentence(ask, sentence):
+    with pytest.raises(InstanceError, match=f"^{re.escape(sentence)}$"):
+        ask(Workload(**JOBS))
 
 
 def test_a_capacity_or_a_user_of_number_0_is_one():
