@@ -30,6 +30,14 @@ def test_prices_that_are_no_numbers_are_refused(field, value):
         fa.Allocation(POOL, [1, 1, 1], **{field: prices})
 
 
+@pytest.mark.parametrize("name", ["cvxpy:ipopt", "pyomo:ipopt"])
+def test_derivatives_that_are_no_numbers_end_ipopt_and_not_the_process(name):
+    """MUMPS had a segmentation fault."""
+    if fa.METHODS[name].missing():
+        pytest.skip(fa.METHODS[name].missing())
+    assert fa.solve(POOL, "fds", alpha=1e308, method=name).termination == "error"
+
+
 def test_no_success_is_claimed_with_a_residual_that_is_no_number():
     class Unknown(fa.Mechanism):
         id = "unknown"
