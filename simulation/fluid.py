@@ -29,7 +29,6 @@ from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Duration, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, callers, require
-from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen
 from fairalloc.simulation.log import FluidLog, FluidStep, ServerEvents
@@ -198,19 +197,18 @@ class _Fluid:
         if not answer.has_point:
             why = f"{answer.termination}, {answer.message}"
             raise InstanceError(f"at {time:g} seconds there is no allocation of {answer.mechanism}: {why}")
-        if answer.instance.K != instance.K:
-            raise NotApplicable(f"{answer.mechanism} makes one pool of machines and places nothing: drf over machines is drfh")
-        over = infeasibility(Allocation(instance, answer.x)) if answer.x.shape == (instance.A,) else np.inf
+        if answer.instance is not instance:
+            rule = "as drf, which makes one pool of machines: drf over machines is drfh"
+            raise NotApplicable(f"{answer.mechanism} allocates another instance than the users and machines there are, {rule}")
         most = max(INFEASIBLE, promised(self.options.get("accuracy", "mid")))
-        what = f"at {time:g} seconds the feasibility residual of {answer.mechanism} by {answer.method} on the machines is"
-        require(over <= most, what, over, f"it must be at most {most:g}")
+        what, over = f"{answer.mechanism} by {answer.method}", answer.residuals["feasibility"]
+        require(over <= most, f"at {time:g} seconds the feasibility residual of {what} is", over, f"it must be at most {most:g}")
         self.solves, self.residual = self.solves + 1, max(self.residual, answer.residual)
         self.methods.add(answer.method)
         place = np.zeros((len(who), len(machines)))
         place[:, machines > 0] = answer.by_server / np.where(answer.tasks > 0, answer.tasks, 1.0)[:, None]
         with callers("a measure"):
-            measured = {name: of(answer) for name, of in self.measures.items()}
-        return _Rates(who, answer.tasks / total, place, machines, measured)
+            return _Rates(who, answer.tasks / total, place, machines, {name: of(answer) for name, of in self.measures.items()})
 
     def _next(self, time: float, rates: _Rates) -> float:
         """When there will be another allocation, completed jobs apart."""

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.models.arguments import Count, checked
-from fairalloc.models.errors import InstanceError, UnknownName, callers, check_name, no_such, shown
+from fairalloc.models.errors import InstanceError, UnknownName, callers, no_such, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.state import NOWHERE, TaskState
 
@@ -313,11 +313,8 @@ def as_scheduler(item: Any) -> Scheduler | None:
     """The scheduler that an object is, or that a class makes; None where it is none."""
     if isclass(item) and issubclass(item, Scheduler):
         with callers(f"the scheduler {item.__name__}()", "cannot be made"):
-            item = item()
-    if not isinstance(item, Scheduler):
-        return None
-    check_name(item.id, f"the id of the scheduler {type(item).__name__}", empty=True)
-    return item
+            return item()
+    return item if isinstance(item, Scheduler) else None
 
 
 def find_scheduler(chosen: Any, **parameters: Any) -> Scheduler:
@@ -329,7 +326,6 @@ def find_scheduler(chosen: Any, **parameters: Any) -> Scheduler:
             return SCHEDULERS[chosen](**parameters)
         except TypeError:
             raise InstanceError(f"the scheduler {chosen!r} has not the parameters {', '.join(parameters)}") from None
-    scheduler = as_scheduler(chosen)
-    if scheduler is None:
+    if (own := as_scheduler(chosen)) is None:
         raise InstanceError(f"the scheduler is {shown(chosen)}, but it must be an id or derive from Scheduler")
-    return scheduler
+    return own

@@ -134,7 +134,9 @@ class TaskState:
             machines = np.array(sorted(freed), dtype=np.intp)
             sizes, room = self._open_sizes[:, :, None], self.room.take(machines, axis=1)
             waiting = self._within(self._open[:, None], sizes, machines, room).sum(axis=1)
-            self._hosts = {f: Hosts(there, 0) for f in new if (there := self._everywhere(f)).any()}
+            self._hosts = {
+                f: Hosts(there, 0) for f in new if (there := self._within(f, self.size[f], slice(None), self.room)).any()
+            }
             counts = [np.count_nonzero(hosts.has_room) for hosts in self._hosts.values()]
             self._open = np.concatenate([self._open, np.array([*self._hosts], dtype=np.intp)])
             self._machines = np.concatenate([waiting, np.array(counts, dtype=np.intp)])
@@ -180,14 +182,10 @@ class TaskState:
 
     # ---- machines with room ----------------------------------------------------------------------------------------------
 
-    def _everywhere(self, shape: int) -> NDArray[np.bool_]:
-        """(S,) whether each machine has room for a task of a shape."""
-        return self._within(shape, self.size[shape], slice(None), self.room)
-
     def _hosts_of(self, shape: int) -> Hosts:
         hosts = self._hosts.get(shape)
         if hosts is None:
-            hosts = self._hosts[shape] = Hosts(self._everywhere(shape), len(self._started))
+            hosts = self._hosts[shape] = Hosts(self._within(shape, self.size[shape], slice(None), self.room), len(self._started))
         elif hosts.seen == len(self._started) - 1 and hosts.fitness is not None:  # one machine needs no arrays
             s, hosts.seen = self._started[-1], len(self._started)
             free = self.room[:, s].tolist()

@@ -53,9 +53,9 @@ def _data(workload: str, cluster: str) -> tuple[Workload, Cluster, str]:
     if machines is None:
         raise InstanceError(f"{workload} has no machines: name a file of them as cluster")
     jobs, size = found.workload, int(machines.counts.sum())
-    told_of = [f"{len(jobs)} jobs of {len(jobs.users)} users with {int(jobs.tasks.sum())} tasks on {size} machines"]
-    told_of += [found.generated] if found.generated else []
-    return jobs, machines, "; ".join(told_of + [f"left out: {count} {why}" for why, count in found.left_out.items() if count])
+    what = f"{len(jobs)} jobs of {len(jobs.users)} users with {int(jobs.tasks.sum())} tasks on {size} machines"
+    left_out = (f"left out: {count} {why}" for why, count in found.left_out.items() if count)
+    return jobs, machines, "; ".join(filter(None, (what, found.generated, *left_out)))
 
 
 def measured(trial: Trial) -> TrialResult:

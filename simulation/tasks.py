@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.arguments import Duration, Seed, checked
-from fairalloc.models.errors import InstanceError, callers, require, shown
+from fairalloc.models.errors import InstanceError, callers, check_name, require, shown
 from fairalloc.models.numbers import frozen
 from fairalloc.simulation.log import FINISHED, LEFT, LOST, RUNNING, ServerEvents, TaskLog
 from fairalloc.simulation.schedulers import Scheduler, find_scheduler
@@ -74,6 +74,7 @@ def simulate_tasks(
     turns = ServerEvents() if events is None else events
     turns.check_on(cluster)
     chosen = find_scheduler(scheduler)
+    check_name(chosen.id, f"the id of the scheduler {type(chosen).__name__}", empty=True)
     named = f"the scheduler {chosen.id or type(chosen).__name__!r}"
     with callers(named):
         found = chosen.sizes(workload.demand, cluster.capacities)

@@ -25,7 +25,7 @@ ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
 """The residual each word promises."""
 
 IPOPT: Mapping[str, Any] = {"nlp_scaling_method": "none", "print_level": 0, "sb": "yes", "check_derivatives_for_naninf": "yes"}
-"""Models are written in units of order one, which Ipopt's own scaling would undo. Of derivatives that are no numbers MUMPS crashes."""
+"""Models are written in units of order one, which Ipopt's own scaling would undo; of a NaN its MUMPS crashes."""
 
 NEAR: Mapping[str, Any] = {"mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8}
 """For Ipopt where it starts near an answer, which its usual barrier and distance from bounds would leave."""

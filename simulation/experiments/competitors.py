@@ -60,9 +60,8 @@ def competitors(declared: Sequence[str], wanted: Sequence[Any], kind: str) -> li
     if all(one.is_own for one in asked):
         asked = [_asked(item, kind) for item in declared] + asked
     labels = [one.label for one in asked]
-    for label in labels:
-        if labels.count(label) > 1:
-            raise InstanceError(f"two competitors are named {label!r}, but names must be distinct: give one of them another id")
+    for label in [label for label in labels if labels.count(label) > 1][:1]:
+        raise InstanceError(f"two competitors are named {label!r}, but names must be distinct: give one of them another id")
     return asked
 
 

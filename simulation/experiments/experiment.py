@@ -9,13 +9,13 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from fairalloc.analysis.plots.panels import Panel
-from fairalloc.models.arguments import Rule, Seed, check_fields
-from fairalloc.models.errors import callers, check_name
+from fairalloc.models.arguments import Seed, check_fields
+from fairalloc.models.errors import callers, check_name, require
 from fairalloc.models.numbers import Floats
 from fairalloc.simulation.experiments.claims import ENOUGH, TOLD, Check, Judged, agreed, together
 from fairalloc.simulation.experiments.trial import Columns, Trial, TrialResult
@@ -23,8 +23,6 @@ from fairalloc.simulation.files import is_file
 
 Results = Mapping[str, TrialResult]
 """Of one seed, by label."""
-
-Variants = Annotated[Mapping[str, Mapping[str, Any]], Rule(lambda value: len(value) > 0, "settings by variant, at least one")]
 
 
 @dataclass(frozen=True)
@@ -35,15 +33,10 @@ class Size:
     cannot show.
     """
 
-    seeds: Annotated[Sequence[Seed], Rule(lambda value: len(value) > 0, "whole numbers, 0 or more, at least one")]
+    seeds: Sequence[Seed]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    variants: Variants = field(default_factory=lambda: {"": {}})
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     lacks: str = ""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        with callers("the settings of a size", "cannot be written as JSON"):
-            json.dumps([self.settings, self.variants])
 
 
 @dataclass(frozen=True)
@@ -149,9 +142,6 @@ class PaperClaim:
     text: str
     checks: Callable[[Measured], Sequence[Check]] = lambda _: ()
     reason: str = ""
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     def judged(self, measured: Measured, most: int = TOLD) -> Judged:
         """On one variant; of the numbers that decide so many at most are told."""
@@ -264,8 +254,8 @@ class Experiment:
     claims: Sequence[PaperClaim]
     setting: str
     kind: Literal["mechanism", "scheduler", "either", "none"]
-    competitors: Annotated[Sequence[str], Rule(lambda value: len(value) > 0, "a list of texts, at least one")]
-    sizes: Annotated[Mapping[str, Size], Rule(lambda value: value.keys() >= {"small", "full"}, "a Size for small and full")]
+    competitors: Sequence[str]
+    sizes: Mapping[str, Size]
     measure: Callable[[Trial], TrialResult]
     panels: Callable[[Measured, str], list[Panel]]
     caption: str = ""
@@ -278,6 +268,12 @@ class Experiment:
     def __post_init__(self) -> None:
         check_fields(self)
         check_name(self.id, "the id of an experiment")
+        for part in (*self.claims, *self.sizes.values()):
+            check_fields(part)
+        filled = self.competitors and self.sizes and all(size.seeds and size.variants for size in self.sizes.values())
+        require(filled, "the experiment is", self.id, "it must have competitors, and sizes with seeds and variants")
+        with callers(f"the settings of {self.id}", "cannot be written as JSON"):
+            json.dumps([(size.settings, size.variants) for size in self.sizes.values()])
 
     def __repr__(self) -> str:
         return f"<experiment {self.id}: {self.title}>"

@@ -43,11 +43,10 @@ def find_experiments(wanted: Sequence[str | Experiment]) -> list[Experiment]:
         if isinstance(name, Experiment):
             fit = {name.id: name}
         elif is_in_file(name):
-            own = [*load_objects(name, OWN).values()]
+            own = [replace(item, file=name) for item in load_objects(name, OWN).values()]
             fit = {item.id: item for item in own}
             for taken in [item.id for item in own if item.id in known or fit[item.id] is not item][:1]:
                 raise InstanceError(f"an experiment of {name} has the id {taken!r}, but another one has it")
-            fit = {key: replace(item, file=name) for key, item in fit.items()}
         else:
             fit = {key: item for key, item in known.items() if key == name or key.startswith(f"{name}.")}
         if not fit:

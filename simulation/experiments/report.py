@@ -30,7 +30,7 @@ def listing(experiments: Sequence[Experiment]) -> Grid:
     """What there is."""
     rows = []
     for item in experiments:
-        seeds = ", ".join(str(len(item.sizes[size].seeds)) for size in ("small", "full"))
+        seeds = ", ".join(str(len(item.sizes[size].seeds)) if size in item.sizes else "-" for size in ("small", "full"))
         compared, workloads = ", ".join(item.competitors), ", ".join(item.workloads) or "its own"
         rows.append((item.id, item.title, item.kind, compared, workloads, seeds))
     return Grid("", ("id", "title", "of", "compared", "workloads", "seeds: small, full"), rows)

@@ -96,6 +96,7 @@ def run_experiments(
 
 def _trials(item: Experiment, setting: RunSetting) -> list[Asked]:
     """Step 1."""
+    require(setting.size in item.sizes, f"the size of {item.id} is", setting.size, f"it has {', '.join(item.sizes)}")
     size = item.sizes[setting.size]
     for name in [name for name in setting.settings if name not in size.settings][:1]:
         has = f"has {', '.join(size.settings)}" if size.settings else "has none"

@@ -5,7 +5,6 @@ them over the logarithm; its two ends are of our choice.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -13,34 +12,29 @@ from scipy.special import ndtr, ndtri
 from fairalloc.models.numbers import Floats
 
 
-@dataclass(frozen=True)
-class Printed:
-    """A distribution through points (value, part of all that is at most the value), straight over the logarithm of the value.
+def values_at(points: Sequence[tuple[float, float]], part: Sequence[float] | Floats) -> Floats:
+    """The values below which these parts are, through points (value, part below it), straight over the logarithm of the value.
 
-    >>> Printed(((1.0, 0.0), (10.0, 0.5), (1000.0, 1.0))).at([0.25, 0.75]).round(3).tolist()
+    >>> values_at(((1.0, 0.0), (10.0, 0.5), (1000.0, 1.0)), [0.25, 0.75]).round(3).tolist()
     [3.162, 100.0]
     """
-
-    points: Sequence[tuple[float, float]]
-
-    def at(self, part: Sequence[float] | Floats) -> Floats:
-        """The values below which these parts of all are."""
-        values, parts = np.array(self.points).T
-        return np.asarray(np.exp(np.interp(np.asarray(part, dtype=float), parts, np.log(values))))
+    values, parts = np.array(points).T
+    return np.asarray(np.exp(np.interp(np.asarray(part, dtype=float), parts, np.log(values))))
 
 
 DAY = 86400.0
 
-ACTIVITY = Printed(((1.0, 0.0), (300.0, 0.38), (DAY, 0.84), (29 * DAY, 1.0)))
+ACTIVITY = (1.0, 0.0), (300.0, 0.38), (DAY, 0.84), (29 * DAY, 1.0)
 """Seconds that a job is active. K Fig. 8: 38 % end within 5 minutes, 16 % last over 24 hours; the ends are ours: 1 s, 29 days."""
 
-QUANTA = Printed(((0.01, 0.0), (10.0, 0.53), (1e4, 0.95), (2.5e6, 1.0)))
+QUANTA = (0.01, 0.0), (10.0, 0.53), (1e4, 0.95), (2.5e6, 1.0)
 """Quanta of a job over 24 hours. K Fig. 8: 53 % need under 10, 5 % over 10,000; the ends are ours: 0.01 and 2.5 million."""
 
 DEPENDENCE = 0.9  # correlation of the normal scores of activity and quanta: ours, for the paper prints the marginals only
 
-TASKS = Printed(
-    ((1.0, 0.55), (2.0, 0.65), (3.0, 0.75), (5.0, 0.8), (10.0, 0.85), (25.0, 0.9), (100.0, 0.95), (520.0, 0.99), (3879.0, 1.0))
+TASKS = (
+    *((1.0, 0.55), (2.0, 0.65), (3.0, 0.75), (5.0, 0.8), (10.0, 0.85)),
+    *((25.0, 0.9), (100.0, 0.95), (520.0, 0.99), (3879.0, 1.0)),
 )
 """Tasks of a job: quantiles of the 1,145 jobs at the start of the Google 2011 trace."""
 
@@ -57,4 +51,4 @@ def quanta_for(activity: Floats, rng: np.random.Generator) -> Floats:
     order = np.empty(count)
     order[np.lexsort((rng.random(count), activity))] = (np.arange(count) + 0.5) / max(count, 1)
     score = DEPENDENCE * ndtri(order) + np.sqrt(1 - DEPENDENCE**2) * rng.standard_normal(count)
-    return QUANTA.at(ndtr(score))
+    return values_at(QUANTA, ndtr(score))

@@ -161,7 +161,7 @@ def _generated_jobs(hours: float, rng: np.random.Generator) -> Jobs:
     count = arriving + PRESENT
     arrival = np.concatenate([np.zeros(PRESENT), np.sort(rng.random(arriving)) * hours * HOUR])
     weight = 1.0 / np.arange(1, USERS + 1)
-    duration = fitted.ACTIVITY.at(rng.random(count))
+    duration = fitted.values_at(fitted.ACTIVITY, rng.random(count))
     longest = np.argpartition(-duration, PRESENT - 1)[:PRESENT]
     duration = np.concatenate([duration[longest], np.delete(duration, longest)])
     user, sched_class = rng.choice(USERS, count, p=weight / weight.sum()), rng.choice(4, count, p=CLASS_PARTS / CLASS_PARTS.sum())
@@ -172,7 +172,7 @@ def _tasks(source: str, sched_class: NDArray[np.int64], rng: np.random.Generator
     """(J,) numbers of tasks and (J, 2) requests of one task."""
     count = len(sched_class)
     if source == "generated":
-        tasks, (center, spread, correlation) = np.floor(fitted.TASKS.at(rng.random(count)) + 1e-9), fitted.REQUEST
+        tasks, (center, spread, correlation) = np.floor(fitted.values_at(fitted.TASKS, rng.random(count)) + 1e-9), fitted.REQUEST
         score = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], count)
         return tasks.astype(np.int64), np.minimum(np.exp(center + spread * score), 0.5)
     columns = ("job_id", "sched_class", "cpu_req", "mem_req")  # of tasks that ran at the start

@@ -12,7 +12,7 @@ from tolerances import RESIDUAL
 
 from fairalloc.formulations import mechanism
 from fairalloc.models import Instance
-from fairalloc.models.errors import InstanceError, NotApplicable
+from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable
 from fairalloc.simulation import Cluster, ServerEvents, Workload, simulate_fluid
 
 
@@ -126,7 +126,7 @@ def test_without_limits_a_user_gets_all_that_there_is():
 def test_a_mechanism_of_one_pool_places_nothing():
     jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [2], [4], [[0.125]])
     for name in ("drf", "fds"):
-        with pytest.raises(NotApplicable, match=f"^{name} makes one pool of machines and .*: drf over machines is drfh$"):
+        with pytest.raises(NotApplicable, match=f"^{name} allocates another instance .*: drf over machines is drfh$"):
             simulate_fluid(jobs, Cluster(["cpu"], [[1], [2]]), name)
 
 
@@ -156,6 +156,7 @@ def test_what_the_machines_do_not_allow_is_not_simulated(domain, method):
     own = type("Own", (type(mechanism("nb")),), {"id": "own", **({"domain": domain} if domain else {})})
     jobs = Workload(["cpu"], ["ann", "bob"], [1, 1], [0, 1], [0, 0], [4, 4], [10, 10], [[0.5], [0.5]])
     with pytest.raises(
-        InstanceError, match=r"^at 0 seconds the feasibility residual of nb by .* on the machines is .*, but it must"
+        FairallocError,
+        match=r"^nb allocates another" if domain else r"^at 0 seconds the feasibility residual of nb by .* is .*, but it must",
     ):
         simulate_fluid(jobs, Cluster(["cpu"], [[1]]), own, method=method)

@@ -131,6 +131,9 @@ def test_an_experiment_of_ones_own_is_run_and_kept(tmp_path):
     path = tmp_path / "own_experiment.py"
     path.write_text(EXPERIMENT)
     (found,) = run_experiments([str(path)], tmp_path / "records.sqlite", progress=False)
+    assert report.listing([found.experiment]).rows[0][-1] == "-, 2"
+    with pytest.raises(InstanceError, match="the size of mine is 'small', but it has full"):
+        run_experiments([str(path)], tmp_path / "records.sqlite", RunSetting("small"), progress=False)
     assert found.failed == ()
     assert report.document([found])[0]["id"] == "mine"
     before = (tmp_path / "records.sqlite").read_bytes()

@@ -50,13 +50,13 @@ def write(path, text):
 
 
 def test_activity_and_quanta_go_through_the_points_of_k_fig_8():
-    assert fitted.ACTIVITY.at([0.38, 1 - 0.16]) == pytest.approx([300.0, DAY], rel=1e-12)
-    assert fitted.QUANTA.at([0.53, 1 - 0.05]) == pytest.approx([10.0, 1e4], rel=1e-12)
+    assert fitted.values_at(fitted.ACTIVITY, [0.38, 1 - 0.16]) == pytest.approx([300.0, DAY], rel=1e-12)
+    assert fitted.values_at(fitted.QUANTA, [0.53, 1 - 0.05]) == pytest.approx([10.0, 1e4], rel=1e-12)
 
 
 def test_what_is_drawn_has_the_printed_parts():
     rng = np.random.default_rng(0)
-    activity = fitted.ACTIVITY.at(rng.random(40_000))
+    activity = fitted.values_at(fitted.ACTIVITY, rng.random(40_000))
     quanta = fitted.quanta_for(activity, rng)
     printed = {
         "38 %": (activity <= 300, 0.38),
@@ -69,15 +69,15 @@ def test_what_is_drawn_has_the_printed_parts():
 
 
 def test_a_distribution_that_misses_a_point_is_seen():
-    moved = fitted.Printed(((1.0, 0.0), (400.0, 0.38), (DAY, 0.84), (29 * DAY, 1.0)))
-    assert abs(moved.at([0.38])[0] - 300.0) > 10
-    drawn = moved.at(np.random.default_rng(0).random(40_000))
+    moved = ((1.0, 0.0), (400.0, 0.38), (DAY, 0.84), (29 * DAY, 1.0))
+    assert abs(fitted.values_at(moved, [0.38])[0] - 300.0) > 10
+    drawn = fitted.values_at(moved, np.random.default_rng(0).random(40_000))
     assert abs((drawn <= 300).mean() - 0.38) > 4 * np.sqrt(0.38 * 0.62 / 40_000)
 
 
 def test_jobs_that_are_active_longer_need_more_quanta():
     rng = np.random.default_rng(1)
-    activity = fitted.ACTIVITY.at(rng.random(5000))
+    activity = fitted.values_at(fitted.ACTIVITY, rng.random(5000))
     quanta = fitted.quanta_for(activity, rng)
     assert quanta[activity > DAY].mean() > 10 * quanta[activity <= 300].mean()
 
@@ -379,15 +379,15 @@ ENDS = {"ACTIVITY": (1.0, 29 * DAY), "QUANTA": (0.01, 2.5e6), "TASKS": (1.0, 387
 @pytest.mark.parametrize("name", ENDS)
 def test_parts_ascend_with_values_from_end_to_end(name):
     found = getattr(fitted, name)
-    values, parts = np.array(found.points).T
+    values, parts = np.array(found).T
     assert (np.diff(values) > 0).all()
     assert (np.diff(parts) > 0).all()
-    assert found.at([0, 1]) == pytest.approx(ENDS[name])
-    assert (found.at(parts) >= values * (1 - 1e-12)).all()
+    assert fitted.values_at(found, [0, 1]) == pytest.approx(ENDS[name])
+    assert (fitted.values_at(found, parts) >= values * (1 - 1e-12)).all()
 
 
 def test_between_two_points_the_logarithm_is_straight():
-    assert fitted.Printed(((1.0, 0.2), (100.0, 0.6))).at([0.1, 0.4, 0.5, 0.9]) == pytest.approx([1, 10, 10**1.5, 100])
+    assert fitted.values_at(((1.0, 0.2), (100.0, 0.6)), [0.1, 0.4, 0.5, 0.9]) == pytest.approx([1, 10, 10**1.5, 100])
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -571,4 +571,4 @@ def test_raw_google_rows_outside_of_the_window_and_without_an_end(tmp_path):
 def test_quanta_have_the_order_of_activities_where_nothing_else_is_drawn(monkeypatch):
     monkeypatch.setattr(fitted, "DEPENDENCE", 1.0)
     found = fitted.quanta_for(np.array([3.0, 1.0, 2.0]), np.random.default_rng(0))
-    np.testing.assert_allclose(found, fitted.QUANTA.at(np.array([5, 1, 3]) / 6))
+    np.testing.assert_allclose(found, fitted.values_at(fitted.QUANTA, np.array([5, 1, 3]) / 6))

@@ -129,8 +129,6 @@ def _exact(measured: Measured) -> list[Check]:
 
 def _approaches(measured: Measured) -> list[Check]:
     """What is left of the distance of best-fit from exact DRFH, and how far first-fit stays."""
-    if not measured.names:
-        return []
     first, *_, last = measured.names
     left = measured.values(BEST, last) / measured.values(BEST, first)
     return [
