@@ -18,10 +18,11 @@ import math
 import pickle
 import resource
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -31,9 +32,10 @@ from fairalloc.formulations import mechanism
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models import Allocation, Instance
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
-from fairalloc.models.errors import NotApplicable
+from fairalloc.models.arguments import Rule, Whole, check_fields
+from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.files.jsonio import fingerprint
-from fairalloc.runs.data import Data, written
+from fairalloc.runs.data import array_in, written
 from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import START, Document
 from fairalloc.solvers import solve
@@ -50,8 +52,32 @@ TRACE_POINTS = 200
 JUDGING = 20.0
 """Seconds that the judge may take at least, which the method's limit does not shorten."""
 
-SECONDS = ("wall", "cpu", "build", "compile", "solve", "read", "call", "busy")
+SPENT = ("wall", "cpu", "build", "compile", "solve", "read", "call", "busy", "peak_mb")
 ARRAYS = ("x", "prices", "round_prices")
+
+Finite = Annotated[float, Rule(math.isfinite, "a finite number")]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the child that solved answers, each of its kind, else InstanceError; `spent` are seconds, and megabytes."""
+
+    termination: str = ""
+    message: str = ""
+    doubt: str = ""
+    versions: str = ""
+    optimality: Finite | None = None
+    objective: Finite | None = None
+    iterations: Whole | None = None
+    x: str | None = None
+    prices: str | None = None
+    round_prices: str | None = None
+    x_exact: Sequence[str] | None = None
+    trace: Sequence[tuple[Finite, Finite]] = ()
+    spent: Mapping[str, Finite] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 def prepare(_: Document) -> None:
@@ -123,15 +149,16 @@ def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Do
     if allocation.termination == "error" and MemoryError.__name__ in allocation.message:
         raise MemoryError  # which the server says better
     times = allocation.times
-    seconds = {name: getattr(times, name) for name in SECONDS if hasattr(times, name)} | {"call": call, "busy": busy}
-    return seconds | {
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
+    seconds = {name: getattr(times, name) for name in SPENT if hasattr(times, name)}
+    return {
+        "spent": seconds | {"call": call, "busy": busy, "peak_mb": peak},
         **{name: written(getattr(allocation, name)) for name in ARRAYS},
         "x_exact": None if allocation.x_exact is None else list(map(str, allocation.x_exact)),
         **{name: getattr(allocation, name) for name in ("termination", "iterations", "message")},
         "optimality": allocation.residuals.get("optimality", allocation.residuals.get("stationarity")),
         "doubt": allocation.not_judged.partition(", and ")[2] if "stationarity" in allocation.residuals else "",
         "objective": allocation.values.get("objective"),
-        "peak_mb": max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024,
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(allocation.versions.items())),
         "trace": _trace(allocation.trace),
     }
@@ -145,51 +172,53 @@ def _trace(events: tuple[Mapping[str, Any], ...]) -> list[list[float]]:
     return [points[k] for k in keep]
 
 
-def judge(request: Document, hidden: Document, given: bytes, answer: object, outside: list[float]) -> Document:
+def judge(request: Document, hidden: Document, given: bytes, answer: Any, outside: list[float]) -> Document:
     """The row of an answer: what the instance says of its tasks, beside what the child that solved, which may say anything, says.
 
     `outside` are wall and processor seconds by the clocks of the server. InstanceError where it is not what such a child answers.
     """
-    start, said = time.process_time(), Data(answer)
+    start = time.process_time()
+    require(isinstance(answer, dict), "the answer is", answer, "it must be a document")
+    said = Said(**{part.name: answer[part.name] for part in fields(Said) if part.name in answer})
     case, instance = _case(hidden), pickle.loads(given)
     item = mechanism(case.mechanism, **case.parameters).settled(instance)
     ours = isinstance(request["method"], str) and is_ours(find_method(request["method"]))
     claim = _claim(item, instance, said, ours)
-    optimality, objective = (said.number(name, -math.inf) if ours else None for name in ("optimality", "objective"))
-    facts = ModelFacts(optimality, objective, said.text("doubt"))
+    facts = ModelFacts(said.optimality, said.objective, said.doubt) if ours else ModelFacts(doubt=said.doubt)
     judged(item, claim, model=facts, reference=False, claimed=True)
     overhead = time.process_time() - start
     limits = Limits(read_accuracy(request["accuracy"]), now() + max(request["time_limit"], JUDGING))
     result = judged(item, claim, limits, facts, claimed=not ours)
     stands = result if ours else claim
-    iterations = said.number("iterations")
-    return {name: max(0.0, said.number(name, -math.inf) or 0.0) for name in (*SECONDS, "peak_mb")} | {
-        "termination": stands.termination,
-        "claims": stands.termination in ("optimal", USER_ERROR_NOT_KNOWN),  # also without a point
-        "user_error": None if result.user_error in (None, math.inf) else result.user_error,
-        "feasibility": _residual(result, "feasibility"),
-        "definition": _residual(result, "definition", "optimality"),
-        "message": stands.message or result.not_judged,
-        "quantities": unique_quantities(case, instance, result),
-        "rational": claim.x_exact is not None,
-        "arcs": instance.A,
-        "iterations": None if iterations is None else int(iterations),
-        "versions": said.text("versions"),
-        "trace": said.pairs("trace", TRACE_POINTS),
-        "ours": ours,
-        "outside": outside,
-        "overhead": overhead,
-    }
+    return (
+        {name: max(0.0, said.spent.get(name, 0.0)) for name in SPENT}
+        | {
+            "termination": stands.termination,
+            "claims": stands.termination in ("optimal", USER_ERROR_NOT_KNOWN),  # also without a point
+            "user_error": None if result.user_error in (None, math.inf) else result.user_error,
+            "feasibility": _residual(result, "feasibility"),
+            "definition": _residual(result, "definition", "optimality"),
+            "message": stands.message or result.not_judged,
+            "quantities": unique_quantities(case, instance, result),
+            "rational": claim.x_exact is not None,
+            "arcs": instance.A,
+            "iterations": said.iterations,
+            "versions": said.versions,
+            "trace": said.trace[:TRACE_POINTS],
+            "ours": ours,
+            "outside": outside,
+            "overhead": overhead,
+        }
+    )
 
 
-def _claim(item: Mechanism, instance: Instance, said: Data, ours: bool) -> Allocation:
+def _claim(item: Mechanism, instance: Instance, said: Said, ours: bool) -> Allocation:
     """The tasks and prices as an allocation that nobody has judged; prices that are no numbers prove nothing."""
-    arrays = {name: said.array(name) for name in ARRAYS}
+    arrays = {name: array_in(getattr(said, name), name) for name in ARRAYS}
     known: Document = {k: array for k, array in arrays.items() if k == "x" or (array is not None and np.isfinite(array).all())}
-    known |= {name: said.text(name) for name in ("termination", "message")}
-    rationals = said.texts("x_exact") if ours else None
-    exact = None if rationals is None else tuple(map(Fraction, rationals))
-    return Allocation(item.home(instance), x_exact=exact, mechanism=item.id, parameters=item.parameters, **known)
+    known |= {"termination": said.termination, "message": said.message, "mechanism": item.id, "parameters": item.parameters}
+    exact = tuple(map(Fraction, said.x_exact)) if ours and said.x_exact is not None else None
+    return Allocation(item.home(instance), x_exact=exact, **known)
 
 
 def _residual(allocation: Allocation, *names: str) -> float:

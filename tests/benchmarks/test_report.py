@@ -25,10 +25,10 @@ import fairalloc as fa
 from fairalloc import benchmarks
 from fairalloc.analysis.plots import panels, style
 from fairalloc.analysis.plots.panels import ENDINGS
-from fairalloc.benchmarks import FIGURES, SUITES, SuiteCase, accuracy, figures, metrics, page, print_summary
+from fairalloc.benchmarks import FIGURES, SUITES, BenchmarkError, SuiteCase, accuracy, figures, metrics, page, print_summary
 from fairalloc.benchmarks.accuracy import loss_grids, losses
 from fairalloc.benchmarks.ranking import pairwise, pareto, ranking
-from fairalloc.benchmarks.records import UNDEFINED
+from fairalloc.benchmarks.records import UNDEFINED, BenchmarkStore
 from fairalloc.benchmarks.references import Reference, distance_to, printed_quantities, references, unique_quantities
 from fairalloc.benchmarks.report import advice
 from fairalloc.cli import _parser, main
@@ -641,3 +641,21 @@ def test_the_page_of_benchmarks_counts_the_solves_of_the_records():
     solves = re.findall(r"\| ([\d,]+) \|$", (docs / "records" / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
     told = re.search(r"in ([\d,]+) solves", (docs / "BENCHMARKS.md").read_text(encoding="utf-8"))
     assert sum(int(number.replace(",", "")) for number in solves) == int(told[1].replace(",", ""))
+
+
+def test_what_limits_a_run_and_what_is_not_there_is_told(tmp_path):
+    made = summary_of([record(method=f"m{k}", termination="stationary", claims=False, definition=1.0) for k in range(10)])
+    busy = replace(made, run=replace(made.run, details=dict(made.run.details) | {"load": 3.0}))
+    assert busy.warnings == ["the machine was busy before the run: a load of 3 on 2 cores"]
+    assert made.failures[0].what == "a stationary point of a model that is not proved to be convex"
+    out = io.StringIO()
+    print_summary(busy, Console(file=out, width=200))
+    assert "and 2 more failures, listed in the report\n" in out.getvalue()
+    with pytest.raises(NotApplicable, match="the figure 'traces' has nothing to show for the suite 's'"):
+        benchmarks.write_figure(made, "traces", tmp_path / "a.svg")
+    file = tmp_path / "r.sqlite"
+    with BenchmarkStore(file) as store:
+        store.add_run("2026-01-01", "s", made.run.details, ["a key"])
+    for suite, says in ((None, "has no rows of its run of 's'"), ("other", "has no run of the suite 'other'")):
+        with pytest.raises(BenchmarkError, match=says):
+            benchmarks.report(file, suite=suite)
