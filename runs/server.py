@@ -35,7 +35,7 @@ from typing import IO, Any
 
 from fairalloc.models.errors import fault
 from fairalloc.runs.processes import PREPARATION, START, Document, garbled, last_line, no_answer, parsed
-from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processor_seconds
+from fairalloc.solvers.running.cpu_time import adopt, children_of, end_with_caller, processor_seconds
 from fairalloc.solvers.running.time_limits import be_watched
 
 _Mark = tuple[float, float]  # seconds of this process's clock, and of the processors that it and all below it have used
@@ -69,7 +69,7 @@ def _end_all(*_: object) -> None:
 def _end_descendants() -> None:
     """End all processes below this one; those whose parent has ended are below it too, and others' children become so (Linux)."""
     for _ in range(_GENERATIONS):
-        below = _children() if sys.platform == "linux" else []
+        below = children_of(os.getpid())
         for pid in below:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -78,15 +78,6 @@ def _end_descendants() -> None:
                 os.waitpid(pid, 0)
         if not below:
             return
-
-
-def _children() -> list[int]:
-    found, own = [], str(os.getpid())
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has ended
-            if stat.read_text(errors="replace").rpartition(")")[2].split()[1] == own:
-                found.append(int(stat.parent.name))
-    return found
 
 
 def _import_early(modules: Iterable[str]) -> None:

@@ -46,14 +46,14 @@ def _has_children() -> bool:
 
 
 def processes_below(process: int) -> Iterator[int]:
-    """The children of all threads of a process, and theirs; none where the system does not tell."""
-    for child in _children(process):
+    """Its children, and theirs; none where the system does not tell."""
+    for child in children_of(process):
         yield child
         yield from processes_below(child)
 
 
-def _children(process: int) -> list[int]:
-    """Of all its threads, without those of threads that end meanwhile; none where the process has ended."""
+def children_of(process: int) -> list[int]:
+    """The children of all threads of a process, without those of threads that end meanwhile; none where it has ended."""
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{process}/task"):
