@@ -75,7 +75,7 @@ def simulate_fluid(
     Raises
     ------
     InstanceError : a task fits on no machine, an argument breaks a rule, or there was no feasible allocation
-    NotApplicable : the jobs of one user may run on different machines (then `Workload.by_job`), or the mechanism places nothing
+    NotApplicable : the jobs of one user may run on different machines (then `Workload.by_job`), or an answer has another instance
 
     Examples
     --------
