@@ -6,8 +6,6 @@ A file of this folder that defines `mechanism` is a mechanism; nothing is listed
 if not __name__.startswith("fairalloc."):
     raise ImportError("import this package as fairalloc.formulations, not as formulations: it is mapped into fairalloc")
 
-from collections import Counter
-from collections.abc import Iterable
 from inspect import Parameter, isclass, signature
 from pkgutil import iter_modules
 from typing import Any
@@ -20,16 +18,9 @@ from fairalloc.models.registry import Registry, imported
 __all__ = ["MECHANISMS", "Mechanism", "as_mechanism", "mechanism", "mechanism_of"]
 
 
-def _discover() -> dict[str, Mechanism]:
-    return _by_id(getattr(imported(f"{__name__}.{module.name}"), "mechanism", None) for module in iter_modules(__path__))
-
-
-def _by_id(items: Iterable[Any]) -> dict[str, Mechanism]:
-    found = [item for item in items if isinstance(item, Mechanism)]
-    for name, times in Counter(name for item in found for name in (item.id, *item.aliases)).items():
-        if times > 1:
-            raise ValueError(f"two mechanisms are named {name!r}, but names must be distinct")
-    return {item.id: item for item in found}
+def _discover() -> list[Mechanism]:
+    found = (getattr(imported(f"{__name__}.{module.name}"), "mechanism", None) for module in iter_modules(__path__))
+    return [item for item in found if isinstance(item, Mechanism)]
 
 
 def as_mechanism(item: Any) -> Mechanism | None:

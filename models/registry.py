@@ -13,14 +13,15 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from fairalloc.models.errors import InstanceError, fault, not_installed, shown
+from fairalloc.models.errors import InstanceError, fault, not_installed, require, shown
 
 T = TypeVar("T")
 
@@ -36,7 +37,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     kind: str
     group: str
-    own: Callable[[], Mapping[str, T]]
+    own: Callable[[], Iterable[T]]
     read: Callable[[Any], T | None]
     names: Callable[[T], tuple[str, ...]]
     _lock: Any = field(default_factory=threading.RLock)
@@ -57,6 +58,13 @@ class Registry(Mapping[str, T], Generic[T]):
         """Whether it is a name of one of this package; installed packages are not asked."""
         return any(name in self.names(item) for item in self._ours().values())
 
+    def by_id(self, items: Iterable[T]) -> dict[str, T]:
+        """The items by id, each once; InstanceError where two have a name in common."""
+        every = {id(item): item for item in items}.values()
+        for name, times in Counter(name for item in every for name in self.names(item)).items():
+            require(times == 1, f"two {self.kind}s are named", name, "names must be distinct")
+        return {self.names(item)[0]: item for item in every}
+
     def all_names(self) -> list[str]:
         """The ids and other names of all."""
         return [name for item in self.values() for name in self.names(item)]
@@ -64,7 +72,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def _ours(self) -> Mapping[str, T]:
         with self._lock:
             if self._own is None:
-                self._own = self.own()
+                self._own = self.by_id(self.own())
             return self._own
 
     def _theirs(self) -> Mapping[str, T]:
@@ -88,7 +96,7 @@ class Registry(Mapping[str, T], Generic[T]):
             return
         assert self._joined is not None
         for item, thing, names in things:
-            there = {name for other in (*self._ours().values(), *self._joined.values()) for name in self.names(other)}
+            there = self.all_names()
             if thing is None:
                 warnings.warn(f"{where} is left out: {shown(item)} is no {self.kind}", stacklevel=2)
             elif taken := [name for name in names if name in there]:

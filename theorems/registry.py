@@ -250,7 +250,9 @@ def _read(item: Any) -> Statement | None:
 
 
 _OURS = partial(_of_the_papers, statements_of_paper, "statement", "statements")
-_STATEMENTS: Registry[Statement] = Registry("statement", "fairalloc.statements", _OURS, _read, lambda item: (item.id,))
+_STATEMENTS: Registry[Statement] = Registry(
+    "statement", "fairalloc.statements", lambda: _OURS().values(), _read, lambda item: (item.id,)
+)
 
 
 def statement(name: str) -> Statement:

@@ -269,7 +269,7 @@ _FUNCTIONS += [group_fairness.group_sharing_incentive, group_fairness.sibling_en
 _FUNCTIONS += [group_fairness.hierarchical_share_guarantee]
 _OURS = {(name := function.__name__.strip("_").replace("_", "-")): Property(name, function) for function in _FUNCTIONS}
 PROPERTIES: Registry[Property] = Registry(
-    "property", "fairalloc.properties", lambda: _OURS, as_property, lambda item: (item.name,)
+    "property", "fairalloc.properties", _OURS.values, as_property, lambda item: (item.name,)
 )
 """The properties of any allocation by name; every mechanism id is one too, and "market" for allocations of nb."""
 

@@ -136,25 +136,17 @@ class Suite:
         return next(case for case in self.cases if case.name == name)
 
 
-def _discover() -> dict[str, Suite]:
-    """Every suite of this folder by its id."""
+def _discover() -> list[Suite]:
+    """Every suite of this folder."""
     package = importlib.import_module("fairalloc.benchmarks.suites")
     names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name != "suite")
-    return register(_read(f"{package.__name__}.{name}") for name in names)
+    return [_read(f"{package.__name__}.{name}") for name in names]
 
 
 SUITE = ObjectKind("suite", lambda item: item if isinstance(item, Suite) else None)
 
 SUITES: Registry[Suite] = Registry("suite", "fairalloc.suites", _discover, SUITE.read, lambda item: (item.id,))
 """All suites by id."""
-
-
-def register(suites: Iterable[Suite]) -> dict[str, Suite]:
-    """The suites by id, which must be distinct."""
-    found = list(suites)
-    if twice := repeated(suite.id for suite in found):
-        raise BenchmarkError(f"two suites have the id {twice!r}, but ids must be distinct")
-    return {suite.id: suite for suite in found}
 
 
 @checked

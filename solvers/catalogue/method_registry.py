@@ -63,15 +63,11 @@ def order(mechanism: Mechanism, instance: Instance | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys((first, *then, *others)))
 
 
-def _discover() -> dict[str, Method]:
-    found: dict[str, Method] = {}
+def _discover() -> list[Method]:
     here = Path(__file__).parents[1]
-    for room in [module.name for module in iter_modules([str(here)]) if module.ispkg]:
-        for module in iter_modules([str(here / room)]):
-            for item in getattr(imported(f"fairalloc.solvers.{room}.{module.name}"), "methods", ()):
-                if found.setdefault(item.id, item) is not item:
-                    raise ValueError(f"two methods are named {item.id!r}, but names must be distinct")
-    return dict(sorted(found.items()))
+    rooms = [module.name for module in iter_modules([str(here)]) if module.ispkg]
+    files = [f"fairalloc.solvers.{room}.{module.name}" for room in rooms for module in iter_modules([str(here / room)])]
+    return sorted((item for file in files for item in getattr(imported(file), "methods", ())), key=lambda item: item.id)
 
 
 def as_method(item: object) -> Method | None:

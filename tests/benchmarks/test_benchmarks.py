@@ -29,12 +29,11 @@ from hand_made import record, summary_of
 from rich.console import Console
 from tolerances import AMPLE
 
-from fairalloc.benchmarks import BenchmarkError, Setting, Suite, SuiteCase, compare, metrics, print_summary, report, run
+from fairalloc.benchmarks import SUITES, BenchmarkError, Setting, Suite, SuiteCase, compare, metrics, print_summary, report, run
 from fairalloc.benchmarks.ranking import ranking
 from fairalloc.benchmarks.records import BenchmarkStore, Record
 from fairalloc.benchmarks.report import FailedCase, milliseconds, percent
 from fairalloc.benchmarks.runner import _record, selected
-from fairalloc.benchmarks.suites.suite import register
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.models import Instance, Times
 from fairalloc.models.errors import FairallocError
@@ -313,8 +312,8 @@ def test_duplicates_raise() -> None:
     case = SUITE.cases[0]
     with pytest.raises(BenchmarkError, match="two cases of the suite 'x' have the name 'a'"):
         Suite("x", "", (case, case))
-    with pytest.raises(BenchmarkError, match="two suites have the id 'fake'"):
-        register([SUITE, SUITE])
+    with pytest.raises(FairallocError, match="two suites are named 'fake'"):
+        SUITES.by_id([SUITE, replace(SUITE)])
     with pytest.raises(BenchmarkError, match="the suite 'x' has no cases"):
         Suite("x", "", ())
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 from tolerances import RESIDUAL, SHARES
 
-from fairalloc.formulations import Mechanism, mechanism
-from fairalloc.formulations import _by_id as mechanisms_by_id
+from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models import Allocation, NotInstalled, Times
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
@@ -172,14 +171,14 @@ def test_the_version_of_each_package_is_known():
 
 def test_registries_refuse_duplicates(monkeypatch):
     monkeypatch.setattr("fairalloc.solvers.backends.highs_session.methods", backend.methods, raising=False)
-    assert method_registry._discover()["highs"] is backend.methods[0], "one method may be in two files"
+    assert METHODS.by_id(method_registry._discover())["highs"] is backend.methods[0], "one method may be in two files"
     monkeypatch.setattr(backend, "methods", (*backend.methods, backend.Highs("highs", "exact")))
     with pytest.raises(ValueError, match="two methods are named 'highs'"):
-        method_registry._discover()
+        METHODS.by_id(method_registry._discover())
     twin = type("Twin", (Mechanism,), dict.fromkeys(("write_cvxpy", "write_pyomo", "residual", "values")))()
     twin.id, twin.aliases = "other", ("ceei",)
     with pytest.raises(ValueError, match="two mechanisms are named 'ceei'"):
-        mechanisms_by_id([mechanism("nb"), twin])
+        MECHANISMS.by_id([mechanism("nb"), twin])
 
 
 def test_capturing_takes_what_other_code_prints(capfd):
