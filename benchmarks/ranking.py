@@ -107,7 +107,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Point:
-    """A method at an accuracy on all cases of a mechanism: its mean time, its largest residual, and whether no other beats both.
+    """A method at an accuracy on all cases of a mechanism: its mean time and its largest residual.
 
     Without a point a case counts PENALTY times its limit, and inf.
     """
@@ -116,7 +116,6 @@ class Point:
     accuracy: str
     seconds: float
     residual: float
-    best: bool
 
 
 def ranking(mechanism: str, records: Iterable[Record], target: float | None = None) -> Ranking:
@@ -164,19 +163,13 @@ def pareto(records: Iterable[Record]) -> list[Point]:
     asked = grouped(records, attrgetter("method", "accuracy"))
     groups = {key: grouped(own, attrgetter("case")) for key, own in asked.items()}
     common = max(map(set, groups.values()), key=len, default=set[str]())
-    found = {key: _time_and_residual(cases.values()) for key, cases in groups.items() if set(cases) == common}
-    return [Point(*key, *own, not _is_beaten(own, found.values())) for key, own in sorted(found.items())]
+    return [Point(*key, *_time_and_residual(cases.values())) for key, cases in sorted(groups.items()) if set(cases) == common]
 
 
 def _time_and_residual(cases: Collection[Sequence[Record]]) -> tuple[float, float]:
     walls = [[r.wall if math.isfinite(r.residual) else metrics.PENALTY * r.time_limit for r in own] for own in cases]
     residual = max(median(r.residual for r in own) for own in cases)
     return metrics.shifted_geometric_mean(map(median, walls)), residual
-
-
-def _is_beaten(own: tuple[float, float], others: Iterable[tuple[float, float]]) -> bool:
-    """Whether another is at least as good in both, and better in one; or there is no point in some case."""
-    return math.isinf(own[1]) or any(other[0] <= own[0] and other[1] <= own[1] and other != own for other in others)
 
 
 def _costs(records: Iterable[Record], target: float | None) -> dict[str, Costs]:

@@ -23,7 +23,7 @@ from tolerances import SHARES
 
 import fairalloc as fa
 from fairalloc import benchmarks
-from fairalloc.analysis.plots import panels, style
+from fairalloc.analysis.plots import measured, panels, style
 from fairalloc.analysis.plots.panels import ENDINGS
 from fairalloc.benchmarks import FIGURES, SUITES, BenchmarkError, SuiteCase, accuracy, figures, metrics, page, print_summary
 from fairalloc.benchmarks.accuracy import loss_grids, losses
@@ -93,7 +93,8 @@ def test_the_front_is_what_no_other_beats_in_time_and_accuracy():
         record(method="lost", accuracy="mid", wall=0.01, definition=math.inf),
     ]
     found = {(point.method, point.accuracy): point for point in pareto(records)}
-    assert {key for key, point in found.items() if point.best} == {("fast", "low"), ("fast", "mid"), ("sure", "mid")}
+    drawn = measured.front({" ".join(key): [(point.seconds, point.residual)] for key, point in found.items()})
+    assert drawn.lines[-1].get_xdata() == pytest.approx([0.1, 0.2, 0.9])
     assert found["fast", "mid"].residual == 1e-7
     assert found["fast", "mid"].seconds == pytest.approx(0.2)
     assert found["lost", "mid"].seconds == pytest.approx(metrics.PENALTY * 10.0)
