@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairalloc.runs.objects import place_of
-from fairalloc.solvers.method import Method
+from fairalloc.solvers.method import Method, version_of
 
 _NOT_MEASURED = ("cluster", "completion", "dev", "docs", "notebooks", "plots", "smt", "test", "traces")
 
@@ -55,10 +55,7 @@ def describe_software() -> dict[str, Any]:
 
 def installed_version(name: str) -> str:
     """The version of a distribution, or "not installed"."""
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+    return version_of(name) or "not installed"
 
 
 def _packages() -> dict[str, str]:

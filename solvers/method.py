@@ -418,7 +418,7 @@ class Method:
 
     def versions(self) -> dict[str, str]:
         """Versions of the packages it uses."""
-        return {name: found for name in self.packages if (found := _version(name))}
+        return {name: found for name in self.packages if (found := version_of(name))}
 
     def run(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Answer:
         """Compute the mechanism; a point is kept unless there is no answer, and what a back end raises ends as "error".
@@ -490,7 +490,8 @@ def is_installed(name: str) -> bool:
 
 
 @cache
-def _version(name: str) -> str:
+def version_of(name: str) -> str:
+    """The version of a package, or ""."""
     with suppress(PackageNotFoundError):
         return version("python-flint" if name == "flint" else name)
     return ""
