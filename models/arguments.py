@@ -58,9 +58,6 @@ Processes = Annotated[int, Rule(lambda value: 1 <= value <= 1024, "a whole numbe
 Whole = Annotated[int, Rule(lambda value: value >= 0, "a whole number, 0 or more")]
 Seed = Whole
 Tolerance = Annotated[float, Rule(lambda value: value >= 0, "a number that is not negative")]
-SOME = "numbers that are not negative, at least one"
-Tolerances = Annotated[Sequence[Tolerance], Rule(lambda value: len(value) > 0, SOME)]
-TolerancePairs = Annotated[Sequence[tuple[Tolerance, Tolerance]], Rule(lambda value: len(value) > 0, f"pairs of {SOME}")]
 Duration = Annotated[float, Rule(lambda value: 0 < value < math.inf, "a positive, finite number")]
 Seconds = Annotated[float, Rule(lambda value: value > 0, "a positive number")]
 

@@ -23,6 +23,9 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Iteration, Method
 from fairalloc.solvers.options import AlgorithmOptions
 
+CHECK = 10
+"""Rounds from one look at the residual and the clock to the next."""
+
 
 @dataclass(frozen=True)
 class ResponseOptions(AlgorithmOptions):
@@ -31,11 +34,9 @@ class ResponseOptions(AlgorithmOptions):
     Attributes
     ----------
     iterations : rounds of bids after which it ends; the gap falls as one over their number
-    check_every : rounds from one look at the residual and the clock to the next
     """
 
     iterations: Whole = 1000
-    check_every: Whole = 10
 
 
 class ResponseSession(Iteration):
@@ -49,7 +50,7 @@ class ResponseSession(Iteration):
             prices: Floats = np.bincount(arcs.server, bids, instance.K).astype(float)
             x = arcs.gamma * bids / np.maximum(prices, np.finfo(float).tiny)[arcs.server]
             u, self.done = arcs.owner @ x, done
-            if done % max(self.options.check_every, 1) == 0 or done == self.options.iterations:
+            if done % CHECK == 0 or done == self.options.iterations:
                 if self.keep(first_order_gain(Allocation(instance, x), w / u, prices[:, None]), x, prices[:, None]) == self.gap:
                     self.offer(self.x, self.prices)
                 if self.gap <= self.limits.promised or self.limits.late:

@@ -36,7 +36,7 @@ ORDER: Mapping[str, str] = {
     "njc-milp": "njc.milp",
     "cvxpy:clarabel": "backends.cvxpy",
     "cvxpy:ipopt": "backends.cvxpy_nlp",
-    "semismooth-newton": "game.semismooth_newton",
+    "semismooth-newton": "game.complementarity",
     "exact": "exact.exact",
     "cvxpy:highs": "backends.cvxpy",
     "cvxpy:scs": "backends.cvxpy",
@@ -117,7 +117,7 @@ def options(method: str, accuracy: Accuracy | None = None) -> tuple[Option, ...]
     includes those that this accuracy sets, with their values.
 
     >>> [option.name for option in options("pdhg")]
-    ['target', 'max_iterations', 'check_every', 'restart', 'restart_after']
+    ['max_iterations']
     >>> [option.name for option in options("judge")][:2]
     ['reference_arcs', 'exact_arcs']
     >>> options("highs", "high")[-1].default

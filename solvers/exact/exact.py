@@ -35,8 +35,8 @@ from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.guarantees import floors_as_guarantees, unproved_floors
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.highs_session import HighsSession, basic_columns
-from fairalloc.solvers.exact.ps_dsf import ExactOptions, exact_levels, levels
-from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, optimal_basic_solution
+from fairalloc.solvers.exact.ps_dsf import exact_levels, levels
+from fairalloc.solvers.exact.simplex import BasicSolution, RationalProgram, SimplexOptions, optimal_basic_solution
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 
 
@@ -209,7 +209,7 @@ class ExactSession(HighsSession):
                 solution, pivots = optimal_basic_solution(program, basic_columns(self.highs), self.limits)
         except (RuntimeError, Stopped):  # numbers too far apart for floating point
             _ = self.limits.left  # raises when there is no time
-            options = self.limits.own(ExactOptions)
+            options = self.limits.own(SimplexOptions)
             if self.original.A > FROM_SLACKS:
                 raise
             most = max(options.max_pivots, 20 * len(program.columns))  # all others may have to enter, some more than once
@@ -271,7 +271,7 @@ class Exact(Method):
     id = "exact"
     kind = "exact"
     packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
-    options = ExactOptions()
+    options = SimplexOptions()
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:

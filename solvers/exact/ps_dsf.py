@@ -17,14 +17,13 @@ pay something at them.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.arguments import Tolerances
 from fairalloc.models.exact.proofs import ExactLayer
 from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_fraction, exact_arcs, exact_monopolies
 from fairalloc.models.instance import Instance
@@ -38,18 +37,8 @@ UNLIMITED = Limits()
 MOST_PIVOTS, LARGEST = 20_000, 10**6
 """Pivots of the program for the prices of a layer, from p = 0; the largest denominator of tasks that the equations leave free."""
 
-
-@dataclass(frozen=True)
-class ExactOptions(SimplexOptions):
-    """Of linear programs, and of the pattern of PS-DSF and its equations.
-
-    Attributes
-    ----------
-    tolerances : relative tolerances for full, served and equal; the smallest one whose pattern passes the
-        exact check is taken
-    """
-
-    tolerances: Tolerances = (1e-9, 1e-7, 1e-5, 1e-4)
+TOLERANCES = (1e-9, 1e-7, 1e-5, 1e-4)
+"""Relative, for full, served and equal; the smallest one whose pattern passes the exact check is taken."""
 
 
 def unit(instance: Instance, arcs: ExactArcs) -> Rationals:
@@ -154,11 +143,11 @@ def _layer(
 
 def exact_levels(instance: Instance, x: Floats, limits: Limits = UNLIMITED) -> Rationals | None:
     """(A,) exact PS-DSF tasks with the pattern of tasks x (A,) in floats; None where no pattern is one, Stopped when late."""
-    arcs, options = exact_arcs(instance), limits.own(ExactOptions)
-    units, game = unit(instance, arcs), Game(instance, np.inf)
+    arcs, game = exact_arcs(instance), Game(instance, np.inf)
+    units = unit(instance, arcs)
     if not np.all(game.tasks(x) > 0):
         return None
-    for read in patterns(game, x, options.tolerances):  # 1
+    for read in patterns(game, x, TOLERANCES):  # 1
         _ = limits.left  # raises when there is no time
         if (found := _solved(arcs, units, read, x)) is None:  # 2
             continue

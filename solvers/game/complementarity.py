@@ -1,6 +1,6 @@
-r"""The game (equations.py) as complementarity problem, for semismooth-newton and josephy-newton; Lemke's method for linear ones.
+r"""The game (equations.py) as complementarity problem, for josephy-newton and `semismooth-newton` (Fischer and Burmeister).
 
-0 <= v complements F(v) >= 0 with v = (N y on arcs, k on rows), F = (E, slack). With Fischer and Burmeister's function
+0 <= v complements F(v) >= 0 with v = (N y on arcs, k on rows), F = (E, slack) (K 28-29, 35; finite alpha). With the function
 
     phi(a, b) = a + b - sqrt(a^2 + b^2),    zero iff 0 <= a complements b >= 0
 
@@ -12,50 +12,55 @@ that is Phi(v) = phi(v, F(v)) = 0, and the merit |Phi|^2 / 2 is smooth.
 2. Newton steps of the method for the game with the capped alpha, until |Phi| <= INTERMEDIATE.
 3. Multiply the cap by 3 and repeat 2 from the last point, until the cap is at least the game's largest alpha.
 4. Newton steps for the game itself until the residual is small enough.
-5. Where that fails, repeat from 1 with the next of `starts`.
+5. Where that fails, repeat from 1 with the next of STARTS.
 
-**Lemke's method** (`lemke`) for w = M z + q,  0 <= z complements w >= 0, with the artificial variable z_0:
+**One step of `semismooth-newton`:**
 
-1. The basis is w. If q >= 0, z = 0 is the solution.
-2. z_0 enters, and the w_i with the least q_i leaves.
-3. The complement of the variable that left enters.
-4. Ratio test, with ties broken lexicographically. If no row limits the entering variable, the method ends on a ray.
-5. Pivot. If z_0 left, the basic solution is a solution; otherwise go to 3.
+1. An element J of the generalised Jacobian of Phi at v (De Luca, Facchinei, Kanzow 1996).
+2. The Newton direction, J d = -Phi.
+3. Line search on |Phi|^2 / 2, which is smooth, along the projection of v + t d onto v >= 0: t = 1, 1/2, 1/4, ... until the merit
+   is small enough against the largest of the last steps.
+4. Where no t is, the direction of Levenberg and Marquardt, (J' J + mu I) d = -J' Phi, with the next larger mu, and 3 again. For
+   large mu it is a descent direction.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.ps_dsf import PsDsf
-from fairalloc.models.arguments import Tolerances, Whole
+from fairalloc.models.arguments import Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.equations import LevelEquations, NewtonOptions, NewtonSession, equal
-from fairalloc.solvers.game.session import GameMethod, finite_alpha, plain_users
+from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, equal
+from fairalloc.solvers.game.session import ForFiniteAlpha
+from fairalloc.solvers.options import AlgorithmOptions
 
 FLOOR, INTERMEDIATE, MEMORY = 1e-14, 1e-3, 4
 """The least level, in its unit, at which the equations are evaluated; the norm of the complementarity equations at which the cap
 on alpha is raised; how many last steps a step is compared with, at their largest merit (Grippo, Lampariello, Lucidi 1986)."""
 
+STARTS = (1.0, 0.3, 0.1)
+"""Factors of the first point; the next one is tried where the iteration ends at a minimum of the merit that is not 0."""
+
+MU = (0.0, 1e-8, 1e-5, 1e-2, 1.0)
+"""Levenberg and Marquardt's parameter, tried in this order."""
+
 
 @dataclass(frozen=True)
-class ComplementarityOptions(NewtonOptions):
+class ComplementarityOptions(AlgorithmOptions):
     """Of the outer iteration.
 
     Attributes
     ----------
-    starts : factors of the first point; the next one is tried where the iteration ends at a minimum of the merit that is not 0
     max_steps : Newton steps for one alpha
     """
 
-    starts: Tolerances = (1.0, 0.3, 0.1)
     max_steps: Whole = 150
 
 
@@ -140,7 +145,7 @@ class AlphaContinuation(NewtonSession):
             self._solved(problem, problem.vector(*start), 0.0)
             if self.reached:
                 return
-        for part in self.options.starts:
+        for part in STARTS:
             self._raise_alpha(problem, part * problem.vector(*equal(self.levels)))
             if self.gap <= self.limits.promised:
                 return
@@ -173,11 +178,11 @@ class AlphaContinuation(NewtonSession):
         return v
 
 
-class ComplementarityMethod(GameMethod):
-    """What both methods declare: games of plain users with finite alpha, warm starts."""
+class ComplementarityMethod(ForFiniteAlpha):
+    """What both methods declare."""
 
     kind = "Newton"
-    but = (PsDsf,)
+    kinds, but = (Equilibrium,), (PsDsf,)
     options = ComplementarityOptions()
     largest: ClassVar[int]
 
@@ -186,84 +191,38 @@ class ComplementarityMethod(GameMethod):
         size = domain.A + domain.K * domain.R
         if size > self.largest:
             return f"{self.id} needs at most {self.largest} arcs and prices together, but there are {size}"
-        return plain_users(self.id, domain) or finite_alpha(self.id, mechanism, instance)
+        return super().applies(mechanism, instance)
 
 
-def lemke(
-    M: NDArray[Any], q: NDArray[Any], max_pivots: int, tolerance: Any = 0, tick: Callable[[], Any] = bool
-) -> NDArray[Any] | None:
-    """The z >= 0 with M z + q >= 0 and z (M z + q) = 0, by Lemke's method; None on a ray or after `max_pivots`.
-
-    The lexicographic order breaks ties, so that degenerate problems do not cycle (Cottle, Pang, Stone 1992, 4.4 and 4.9).
-    Fractions give an exact solution; of floats entries up to `tolerance` are 0 in the ratio test. `tick` is called at each pivot.
-    """
-    size = len(q)
-    zero, one = M.dtype.type(0) if M.dtype != object else q[0] * 0, 1
-    T = np.full((size, 2 * size + 2), zero, dtype=M.dtype)
-    T[np.arange(size), np.arange(size)] += one
-    T[:, size : 2 * size], T[:, -2], T[:, -1] = -M, zero - one, q
-    basis = np.arange(size)
-    if not (T[:, -1] < 0).any():  # 1
-        return np.full(size, zero, dtype=M.dtype)
-    row = int(np.argmin(T[:, -1]))  # 2
-    entering = 2 * size
-    for _ in range(max_pivots):
-        tick()
-        leaving = int(basis[row])  # 5
-        basis[row] = entering
-        T[row] = T[row] / T[row, entering]
-        column = T[:, entering].copy()
-        column[row] = zero
-        T -= np.outer(column, T[row])
-        if leaving == 2 * size:
-            break
-        entering = leaving + size if leaving < size else leaving - size  # 3
-        if (found := _row(T, basis, entering, tolerance)) is None:  # 4
-            return None
-        row = found
-    else:
+class SemismoothSession(AlphaContinuation):
+    def next_point(self, problem: Complementarity, here: Linearization, allowed: float) -> Floats | None:
+        J, phi = here.generalised, here.phi  # 1
+        for mu in MU:  # 2, then 4
+            d = _solved(J, -phi) if mu == 0.0 else _solved(sp.csr_array(J.T @ J) + mu * sp.eye_array(len(phi)), -(J.T @ phi))
+            slope = min(float(phi @ (J @ d)), 0.0)
+            for part in 0.5 ** np.arange(10):  # 3
+                v: Floats = np.maximum(here.v + part * d, 0.0)
+                if problem.value(v).merit <= allowed + 1e-2 * part * slope:
+                    return v
         return None
-    z = np.full(2 * size + 1, zero, dtype=M.dtype)
-    z[basis] = T[:, -1]
-    return z[size : 2 * size]
 
 
-def _row(T: NDArray[Any], basis: NDArray[np.intp], entering: int, tolerance: Any) -> int | None:
-    """The row that leaves: least ratio, the artificial variable first, then lexicographic."""
-    size = len(T)
-    rows = np.flatnonzero(T[:, entering] > tolerance)
-    if not len(rows):
-        return None
-    for place in (-1, *range(size)):
-        ratio = T[rows, place] / T[rows, entering]
-        rows = rows[ratio <= ratio.min() + tolerance]
-        if place == -1 and (basis[rows] == 2 * size).any():
-            return int(rows[basis[rows] == 2 * size][0])
-        if len(rows) == 1:
-            break
-    return int(rows[0])
+def _solved(matrix: sp.csr_array, right: Floats) -> Floats:
+    """Sparse LU; nan where the matrix is singular, which SuperLU says by an error."""
+    from scipy.sparse.linalg import splu
 
-
-def lemke_from_guess(
-    M: Floats, q: Floats, basic: NDArray[np.bool_], max_pivots: int, tick: Callable[[], Any] = bool
-) -> Floats | None:
-    """`lemke` from a guess `basic` (n,) of the positive z: a principal pivot solves their rows first, so few pivots are left."""
-    B, C = np.flatnonzero(basic), np.flatnonzero(~basic)
     try:
-        inverse = np.linalg.inv(M[np.ix_(B, B)])
-    except np.linalg.LinAlgError:
-        return lemke(M, q, max_pivots, 1e-11, tick)
-    P = np.empty_like(M)
-    P[np.ix_(B, B)] = inverse
-    P[np.ix_(B, C)] = -inverse @ M[np.ix_(B, C)]
-    P[np.ix_(C, B)] = M[np.ix_(C, B)] @ inverse
-    P[np.ix_(C, C)] = M[np.ix_(C, C)] - P[np.ix_(C, B)] @ M[np.ix_(B, C)]
-    p = q.copy()
-    p[B] = -inverse @ q[B]
-    p[C] = q[C] - P[np.ix_(C, B)] @ q[B]
-    if not np.all(np.isfinite(P)) or np.abs(P).max() > 1e10:
-        return lemke(M, q, max_pivots, 1e-11, tick)
-    found = lemke(P, np.where(np.abs(p) < 1e-13, 0.0, p), max_pivots, 1e-11, tick)
-    if found is not None:
-        found[B] = (P @ found + p)[B]
-    return found
+        return np.asarray(splu(sp.csc_array(matrix)).solve(right), dtype=float)
+    except RuntimeError:
+        return np.full(len(right), np.nan)
+
+
+class SemismoothNewton(ComplementarityMethod):
+    """Fischer-Burmeister; the trace has `iteration`, `merit`, `residual` and `seconds` for the last alpha."""
+
+    id = "semismooth-newton"
+    session = SemismoothSession
+    largest = 10_000  # one linear system takes seconds then, cannot be interrupted, and takes minutes for 25,000
+
+
+methods = (SemismoothNewton(),)

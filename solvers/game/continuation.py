@@ -10,7 +10,7 @@ r"""`continuation`: alpha-pf-vds and ps-dsf (K Problem 1; P Def 2) by following 
 5. Each time tau has decreased to a hundredth (from FINISH_TAU on), and where the path cannot be followed: guess the arcs and
    prices in use, and solve their equations by Newton's method (active_set.py). On a long path, from PROGRAMS_TAU on, small
    changes of tasks and prices by linear programs are next (small_changes.py). End if the residual is small enough.
-6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of `starts`.
+6. Repeat from 2 until tau <= LAST_TAU. Where the path cannot be followed, repeat from 1 with the next of STARTS.
 
 For alpha != 1 the path may turn, so tau is an unknown like all others and the path is parametrised by its length (Allgower and
 Georg 1990, ch. 6). For alpha = infinity with variants alpha is capped at max(30, 0.3 / sqrt(tau)), and step 5 is linear
@@ -26,13 +26,13 @@ import numpy as np
 
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
-from fairalloc.models.arguments import TolerancePairs, Whole
+from fairalloc.models.arguments import Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.active_set import newton_on_active_arcs
 from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, fits
-from fairalloc.solvers.game.equations import FULL, PATTERNS, TARGET, NewtonOptions, NewtonSession, equal
+from fairalloc.solvers.game.equations import FULL, PATTERNS, TARGET, NewtonSession, equal
 from fairalloc.solvers.game.level_path import LevelPath
 from fairalloc.solvers.game.price_layers import corrected, patterns
 from fairalloc.solvers.game.session import GameMethod
@@ -41,6 +41,7 @@ from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
 from fairalloc.solvers.interior_point.iterates import InteriorPointOptions
 from fairalloc.solvers.kkt.schur import most_rows, plan_for
 from fairalloc.solvers.method import Stopped
+from fairalloc.solvers.options import AlgorithmOptions
 
 MARGIN = 10.0
 """How many times the target the residual of step 0 may be, and of step 5 on a long path: a digit more takes ten times as long."""
@@ -54,20 +55,20 @@ FINISH_TAU, PROGRAMS_TAU = 1e-6, 2e-7
 LONG_PATH, MAX_SWEEPS = 150, 60
 """Newton systems after which a path is long; rounds of best responses where the path's end does not tell the answer."""
 
+STARTS = ((0.1, 30.0), (1.0, 3.0), (0.1, 3.0))
+"""The first tau of the path and the first cap on alpha, tried in turn; of alpha = infinity with variants the first alone."""
+
 
 @dataclass(frozen=True)
-class ContinuationOptions(NewtonOptions):
+class ContinuationOptions(AlgorithmOptions):
     """Of the path.
 
     Attributes
     ----------
-    starts : pairs (first tau of the central path, first cap on alpha), tried in this order; of alpha = infinity with variants the
-        first alone
     max_steps : Newton systems for one start
     max_rows : servers times resources of which a dense matrix is formed; twice as many where users have few arcs
     """
 
-    starts: TolerancePairs = ((0.1, 30.0), (1.0, 3.0), (0.1, 3.0))
     max_steps: Whole = 3000
     max_rows: Whole = 10_000
 
@@ -279,7 +280,7 @@ class ContinuationSession(NewtonSession):
         begin = LevelPath(self).follow() if LevelPath.fits(self) else None
         if self.reached:
             return
-        for tau, first in self.options.starts[:1] if self.several else self.options.starts:
+        for tau, first in STARTS[:1] if self.several else STARTS:
             path, begin = PathFollowing(self, tau, first, begin), None
             try:
                 path.follow()

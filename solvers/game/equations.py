@@ -18,7 +18,6 @@ A user with a limit M_n has an h_n >= 0, and E_ni + h_n is in the place of E_ni 
 on the servers in `sharp` the maximum of the levels itself.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,32 +25,17 @@ from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import gaps, gaps_at
-from fairalloc.models.arguments import Tolerance
 from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import GameSession
 from fairalloc.solvers.kkt.loads import ArcLoads
 from fairalloc.solvers.kkt.schur import Plan, plan_for_game
-from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
+from fairalloc.solvers.options import at_accuracy
 
 Booleans: TypeAlias = NDArray[np.bool_]
 
 TARGET = {"low": 1e-6, "mid": 1e-9, "high": 1e-10}
 """The residual at which each accuracy stops: below the promised one, which leaves a margin for rounding."""
-
-
-@dataclass(frozen=True)
-class NewtonOptions(AlgorithmOptions):
-    """Of Newton's method.
-
-    Attributes
-    ----------
-    target : residual at which it ends, if the accuracy promises no smaller one; 0 = 1e-6, 1e-9 or 1e-10 for the accuracy "low",
-        "mid" or "high", which leaves a margin for rounding
-    """
-
-    target: Tolerance = 0.0
-
 
 PATTERNS = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """The tolerances with which the pattern of a point is read, one after the other."""
@@ -202,7 +186,7 @@ class NewtonSession(GameSession):
 
     @property
     def target(self) -> float:
-        return min(self.options.target or float(at_accuracy(TARGET, self.limits.accuracy)), self.limits.promised)
+        return min(float(at_accuracy(TARGET, self.limits.accuracy)), self.limits.promised)
 
     @property
     def reached(self) -> bool:

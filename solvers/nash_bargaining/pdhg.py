@@ -3,9 +3,9 @@ r"""`pdhg`: Nash bargaining by the restarted primal-dual hybrid gradient method,
 1. Start at an equal partition and equal prices; the anchor z_0 is this point.
 2. Apply T, the primal-dual hybrid gradient step: one product with the sparse matrix and one with its transpose.
 3. Halpern's iteration: move from the reflection 2 T z - z towards the anchor.
-4. Every check_every iterations compute the residual that the prices prove; end if it is small enough.
-5. Where |T z - z| has decreased to a fifth since the anchor, or the anchor has been used for more than a third of the run: take
-   the present point as the anchor and choose the ratio omega of the step sizes again. Go to 2.
+4. Every CHECK iterations compute the residual that the prices prove; end if it is small enough.
+5. Where |T z - z| has decreased to PROGRESS since the anchor, or the anchor has been used for the part LONG of the run: take the
+   present point as the anchor and choose the ratio omega of the step sizes again. Go to 2.
 
 The program of nb.py with the tasks u_n as variables of their own is the saddle point
 
@@ -31,7 +31,7 @@ import scipy.sparse as sp
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Tolerance, Whole
+from fairalloc.models.arguments import Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Iteration, Method
@@ -40,6 +40,10 @@ from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
 TARGET = {"low": 1e-4, "mid": 1e-12, "high": 1e-13}
 """The bound at which each accuracy stops, far below the promised residual: at price 0 tasks are known to its square root."""
 
+CHECK, PROGRESS, LONG = 40, 0.2, 0.36
+"""Steps from one check, which costs about as much as a step, to the next; the part of its length at the last restart to which a
+step has decreased, and the part of all steps taken since then, at which it restarts (PDLP's rules)."""
+
 
 @dataclass(frozen=True)
 class PdhgOptions(AlgorithmOptions):
@@ -47,22 +51,10 @@ class PdhgOptions(AlgorithmOptions):
 
     Attributes
     ----------
-    target : it ends where the residual that the prices prove is at most this, if the accuracy promises no smaller one; 0 = 1e-4,
-        1e-12 or 1e-13 for the accuracy "low", "mid" or "high"
     max_iterations : primal-dual steps after which it ends; more than 60 users on 20 servers may need as many for 1e-6
-    check_every : steps from one check of the residual, the rule of restarts and the time limit to the next; a check costs
-        about as much as a step
-    restart : the iteration restarts where the length of a step has decreased to this part of that at the last restart; PDLP's
-        rule of sufficient progress
-    restart_after : it restarts in any case where the steps since the last restart are this part of all steps; PDLP's rule of
-        long epochs
     """
 
-    target: Tolerance = 0.0
     max_iterations: Whole = 100_000
-    check_every: Whole = 40
-    restart: Tolerance = 0.2
-    restart_after: Tolerance = 0.36
 
 
 @dataclass(frozen=True)
@@ -89,13 +81,9 @@ class SaddleProblem:
         alone = sp.diags_array(arcs.gamma)
         owner = sp.diags_array(1.0 / self.unit) @ arcs.owner @ alone
         self.matrix = sp.block_array([[arcs.load @ alone, None], [-owner, sp.eye_array(instance.N)]], format="csr")
-        self.transposed = sp.csr_array(self.matrix.T)
-
-    def scale(self) -> None:
-        """The steps for omega = 1."""
-        size = abs(self.matrix)
+        self.transposed, size = sp.csr_array(self.matrix.T), abs(self.matrix)
         across = size.sum(axis=1)
-        self.tau, self.sigma = 1.0 / size.sum(axis=0), 1.0 / np.where(across > 0, across, 1.0)
+        self.tau, self.sigma = 1.0 / size.sum(axis=0), 1.0 / np.where(across > 0, across, 1.0)  # the steps for omega = 1
         self.supply = np.append(np.ones(self.rows), np.zeros(self.instance.N))
 
     def start(self) -> SaddlePoint:
@@ -149,8 +137,8 @@ class SaddleProblem:
 class Epoch:
     """The iterations from one restart to the next."""
 
-    def __init__(self, saddle: SaddleProblem, anchor: SaddlePoint, omega: float, options: PdhgOptions) -> None:
-        self.saddle, self.anchor, self.omega, self.options = saddle, anchor, omega, options
+    def __init__(self, saddle: SaddleProblem, anchor: SaddlePoint, omega: float) -> None:
+        self.saddle, self.anchor, self.omega = saddle, anchor, omega
         self.now = self.new = anchor
         self.count, self.first = 0, np.inf
 
@@ -165,14 +153,14 @@ class Epoch:
 
     def over(self, iterations: int) -> bool:
         """PDLP's rules: enough progress, or too long a part of all iterations."""
-        late = self.count >= self.options.restart_after * iterations
-        return late or self.saddle.movement(self.now, self.new, self.omega) <= self.options.restart * self.first
+        late = self.count >= LONG * iterations
+        return late or self.saddle.movement(self.now, self.new, self.omega) <= PROGRESS * self.first
 
     def restarted(self) -> "Epoch":
         """The next epoch, from here."""
         primal, dual = self.saddle.way(self.anchor, self.new)
         moved = min(primal, dual) > np.finfo(float).eps
-        return Epoch(self.saddle, self.new, dual / primal if moved else self.omega, self.options)
+        return Epoch(self.saddle, self.new, dual / primal if moved else self.omega)
 
 
 class PdhgSession(Iteration):
@@ -182,19 +170,16 @@ class PdhgSession(Iteration):
         super().__post_init__()
         with self.phase("build"):
             self.saddle = SaddleProblem(self.instance)
-        with self.phase("compile"):
-            self.saddle.scale()
 
     def iterate(self) -> None:
         """To the target; the residual is what the prices of a point prove."""
-        every, target = max(self.options.check_every, 1), self.options.target or at_accuracy(TARGET, self.limits.accuracy)
-        target = min(target, self.limits.promised)
+        target = min(at_accuracy(TARGET, self.limits.accuracy), self.limits.promised)
         omega = float(np.linalg.norm(self.saddle.w) / np.sqrt(self.instance.N))
         given, first = self.limits.start, self.saddle.start()
         if given is not None:  # a warm start, with the prices of its utilities
             first = self.saddle.near(feasible(self.instance, given), self.limits.start_prices)
-        epoch = Epoch(self.saddle, first, omega, self.options)  # 1
-        for done in range(0, self.options.max_iterations + 1, every):
+        epoch = Epoch(self.saddle, first, omega)  # 1
+        for done in range(0, self.options.max_iterations + 1, CHECK):
             self.done = done
             x, prices = self.saddle.tasks(epoch.new), self.saddle.prices(epoch.new)
             self.keep(self.mechanism.residual(Allocation(self.instance, x, prices=prices)), x, prices)  # 4
@@ -202,9 +187,9 @@ class PdhgSession(Iteration):
                 self.offer(x, prices)
             if self.gap <= target or self.limits.late:
                 return
-            for _ in range(every):
+            for _ in range(CHECK):
                 epoch.advance()  # 2, 3
-            epoch = epoch.restarted() if epoch.over(done + every) else epoch  # 5
+            epoch = epoch.restarted() if epoch.over(done + CHECK) else epoch  # 5
 
 
 class Pdhg(Method):

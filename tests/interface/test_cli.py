@@ -285,7 +285,7 @@ def test_options_accuracies_logs_and_starts_are_taken(run, tmp_path):
     assert any(line.startswith("iteration=0 ") for line in cold["log"])
     assert cold["residuals"]["definition"] <= 1e-7
     (tmp_path / "cold.json").write_text(json.dumps(cold))
-    warm = json.loads(run(*command, "--warm-start", str(tmp_path / "cold.json"), "--option", "check_every=10")[1])
+    warm = json.loads(run(*command, "--warm-start", str(tmp_path / "cold.json"), "--option", "max_iterations=900")[1])
     assert warm["stats"]["iterations"] < cold["stats"]["iterations"]
     assert "log" not in warm
     _, table, _ = run("solve", "wang-fig2", "--method", "highs", "--log")
@@ -379,8 +379,8 @@ def test_no_point_is_a_sentence_instead_of_a_table(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--option", "restart"], "--option is 'restart', but it must be name=value"),
-        (["--option", "restart=1", "--option", "restart=2"], "--option restart is given twice"),
+        (["--option", "max"], "--option is 'max', but it must be name=value"),
+        (["--option", "max=1", "--option", "max=2"], "--option max is given twice"),
         (["--option", "nope=1"], "there is no option of pdhg 'nope'"),
         (["--option", "judge.nope=1"], "there is no option of the judge 'nope'"),
         (["--option", "judge=1"], "options of the judge are given one by one: --option judge.NAME=VALUE"),
@@ -438,7 +438,7 @@ def test_the_shell_completes_names(tmp_path, line, words):
     ("line", "words"),
     [
         ("fairalloc bench run first --method njc-m", ["njc-market", "njc-milp"]),
-        ("fairalloc solve wang-fig2 -m nb --method pdhg --option restart", ["restart=", "restart_after="]),
+        ("fairalloc solve wang-fig2 -m nb --method pdhg --option max", ["max_iterations="]),
         ("fairalloc solve wang-fig2 --option judge.re", ["judge.reference_arcs=", "judge.reference_tolerance="]),
         ("fairalloc solve wang-fig2 -m fds --param a", ["alpha="]),
         ("fairalloc solve wang-fig2 -m min", ["mine.py"]),

@@ -101,7 +101,7 @@ def test_a_table_is_not_alone_and_not_beside_an_instance(tables, capsys):
         ("solve wang-fig2 -m fds --param alpha=x", "--param alpha is 'x', but"),
         ("solve wang-fig2 -m fds --param beta=1", "--param: mechanism 'fds' has no parameter 'beta'"),
         ("solve wang-fig2 --method nope", "--method: there is no method 'nope'"),
-        ("solve wang-fig2 -m nb --method pdhg --option restart=-3", "--option restart is -3, but"),
+        ("solve wang-fig2 -m nb --method pdhg --option max_iterations=-3", "--option max_iterations is -3, but"),
         ("solve wang-fig2 --warm-start no.json", "--warm-start: no.json cannot be read"),
         ("explain wang-fig2 --user bob", "--user: there is no user 'bob'"),
         ("bench run first --repeats 0", "--repeats is 0, but"),

@@ -13,7 +13,7 @@ from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game import central_path, continuation
 from fairalloc.solvers.game.active_set import ActiveStep, Guess
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint
-from fairalloc.solvers.game.continuation import Continuation, ContinuationOptions, ContinuationSession, PathFollowing
+from fairalloc.solvers.game.continuation import STARTS, Continuation, ContinuationSession, PathFollowing
 from fairalloc.solvers.game.equations import LevelEquations, equal
 from fairalloc.solvers.game.level_path import LevelPath
 from fairalloc.solvers.method import Limits
@@ -107,8 +107,9 @@ def test_points_on_the_way_of_the_program_are_in_the_units_of_the_user():
     np.testing.assert_allclose(points[-1], answer.x, rtol=SHARES)
 
 
-def test_a_path_without_numbers_leaves_the_point_before():
-    answer = solve(generators.generic(4, 2, 2), GAME, "continuation", options={"starts": [(np.inf, 30.0)]})
+def test_a_path_without_numbers_leaves_the_point_before(monkeypatch):
+    monkeypatch.setattr(continuation, "STARTS", ((np.inf, 30.0),))
+    answer = solve(generators.generic(4, 2, 2), GAME, "continuation")
     assert (answer.termination, answer.has_point) == ("iteration_limit", True)
 
 
@@ -303,7 +304,7 @@ def test_most_of_a_step_along_levels_is_foreseen(monkeypatch):
 def test_when_an_end_is_tried_again(family, alpha, monkeypatch):
     """At the first point below 1e-6, then at the first below a hundredth of the last one, and at the end of the path."""
     session, seen, tried = session_of(getattr(generators, family)(20, 5, 3, 1), alpha=alpha), [], []
-    path = PathFollowing(session, *session.options.starts[0])
+    path = PathFollowing(session, *STARTS[0])
     oriented, end = path._oriented, path._try_to_end
     monkeypatch.setattr(PathFollowing, "_enough", lambda _: False)
     monkeypatch.setattr(path, "_oriented", lambda newton, along: seen.append(newton.point.tau) or oriented(newton, along))
@@ -327,7 +328,7 @@ def test_a_path_that_is_lost_is_tried_to_end_where_it_was():
 def test_what_is_enough_depends_on_how_long_the_path_is():
     """The target; on a path of more than 150 systems ten times the target."""
     session = session_of(generators.generic(6, 3, 2, 1), "low", alpha=3.0)
-    path = PathFollowing(session, *session.options.starts[0])
+    path = PathFollowing(session, *STARTS[0])
     path.begun = 40
     for part, done in product((0.9, 9.0, 11.0), (190, 191)):
         session.gap, session.done = part * session.target, done
@@ -388,7 +389,7 @@ def test_which_starts_are_tried(family, alpha, count, monkeypatch):
     monkeypatch.setattr(continuation, "finish_by_sweeps", lambda session: None)
     session = session_of(getattr(generators, family)(8, 3, 3, 1), alpha=alpha)
     session.iterate()
-    np.testing.assert_allclose(tried, ContinuationOptions.starts[:count], rtol=ROUNDING)
+    np.testing.assert_allclose(tried, STARTS[:count], rtol=ROUNDING)
 
 
 def guesses(monkeypatch, session, follow):
@@ -420,7 +421,7 @@ def test_the_guess_at_the_end_of_a_path_is_what_is_in_use(family, alpha, monkeyp
     expected = in_use(solve(instance, GAME, "continuation", alpha=alpha, accuracy="high", merge=False))
 
     def follow(session):
-        path = PathFollowing(session, *session.options.starts[0])
+        path = PathFollowing(session, *STARTS[0])
         monkeypatch.setattr(continuation, "LAST_TAU", 1e-10)
         monkeypatch.setattr(path, "_enough", lambda: False)
         path.follow()

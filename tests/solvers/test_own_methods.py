@@ -300,7 +300,7 @@ def test_what_an_own_method_computes_and_fails_is_named(name):
     fails = (lambda self, *given: 1 / 0) if inspect.isfunction(getattr(fa.Method, name)) else property(lambda self: 1 / 0)
     own = type("Own", (Mine,), {"kinds": (fa.Mechanism,), "computes": fa.Method.computes, name: fails})
     with pytest.raises(fa.InstanceError, match=f"^{name} of 'mine' failed: ZeroDivisionError: division by zero$"):
-        fa.solve(WANG, "drfh", own, options={"restart": 1} if name == "configure" else None, warm_start=fa.solve(WANG, "drfh"))
+        fa.solve(WANG, "drfh", own, options={"max": 1} if name == "configure" else None, warm_start=fa.solve(WANG, "drfh"))
 
 
 def test_objects_are_asked_what_they_compute():
