@@ -47,7 +47,7 @@ from fairalloc.solvers.exact.exact import in_rationals, solve_exactly, without_f
 from fairalloc.solvers.exact.ps_dsf import exact_layers, exact_levels, levels
 from fairalloc.solvers.judge import proved, user_error
 from fairalloc.solvers.method import Limits, Stopped, now
-from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near, far_apart
+from fairalloc.solvers.njc.pieces import exact_point_near, far_apart
 from fairalloc.solvers.options import allowed_user_error
 from fairalloc.solvers.running.time_limits import within
 
@@ -332,13 +332,13 @@ def _justified(given: Allocation, limits: Limits, tolerance: float) -> Certifica
     arcs, d = exact_arcs(instance), requests(instance)
     if x is None:
         part = given.x / np.array([float(q) for q in d.unit])
-        found = exact_point_near(d, part, bottleneck_candidates(1.0 - given.load[0], tolerance), tolerance, limits)
+        found = exact_point_near(d, part, tolerance, limits)
         if found is None:
             residual = NoJustifiedComplaints().residual(given)
             start = "not decided: " if residual <= tolerance else ""
             raise Refuted(f"{start}no NJC allocation was found within {tolerance:.1g} of it, and its residual is {residual:.3g}")
-        x = d.tasks(found[0])
-        about = f"the tasks of the allocation differ by at most {far_apart(found[0], part):.1e}, relative"
+        x = d.tasks(found)
+        about = f"the tasks of the allocation differ by at most {far_apart(found, part):.1e}, relative"
     return JustifiedCertificate("njc", x, *justified(arcs, x), d.entitlement, about=about)
 
 

@@ -20,10 +20,10 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpySession
 from fairalloc.solvers.exact.simplex import SimplexOptions
 from fairalloc.solvers.method import Answer, Limits, Method, Session, Stopped
-from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
+from fairalloc.solvers.njc.pieces import exact_point_near
 
-NEAR = 1e-3
-"""The largest distance of the exact answer from the floating-point one, in fractions of a request."""
+NEAR = 1e-2
+"""The largest relative distance of the exact answer from the floating-point one."""
 
 
 class ExactNjcMethod(Method):
@@ -61,6 +61,14 @@ class ExactNjcMethod(Method):
         """The exact x (N,) in fractions of full requests, and prices (K, R) if there are any; Stopped where none was found."""
         raise NotImplementedError
 
+    def near(self, d: Requests, session: Session, x: Floats, prices: Floats | None) -> tuple[Rationals, Floats | None]:
+        """The same next to x (N,) and prices (R,)."""
+        with session.phase("read"):
+            found = exact_point_near(d, x, NEAR, session.limits, prices)
+        if found is None:
+            raise Stopped("inaccurate", "; ".join(filter(None, (session.message, "no exact NJC allocation was found near by"))))
+        return found, None if prices is None else prices[None]
+
 
 class NjcMarket(ExactNjcMethod):
     """Eisenberg-Gale by Clarabel, then an exact allocation next to it."""
@@ -76,14 +84,7 @@ class NjcMarket(ExactNjcMethod):
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:  # noqa: ARG002
         """The priced resources are the bottlenecks; where that is not clear, the fullest ones are tried."""
         x, prices = session.solve(None)  # 1
-        with session.phase("read"):
-            slack = 1.0 - session.instance.arcs.load @ x
-            p = np.zeros(d.R) if prices is None else prices.ravel()
-            priced = frozenset(np.flatnonzero(p > slack).tolist())  # 2, then 3
-            found = exact_point_near(d, x, [priced, *bottleneck_candidates(slack, NEAR)], NEAR, session.limits)
-        if found is None:
-            raise Stopped("inaccurate", "no exact NJC allocation was found next to the market's")
-        return found[0], prices
+        return self.near(d, session, x, None if prices is None else prices.ravel())  # 2, 3
 
 
 methods = (NjcMarket(),)

@@ -28,15 +28,11 @@ import numpy as np
 from fairalloc.formulations.njc import NoJustifiedComplaints, Requests, largest_complaint
 from fairalloc.models.exact.rationals import Rationals
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.method import Limits, Session, Stopped
+from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.njc.eisenberg_gale import ExactNjcMethod
-from fairalloc.solvers.njc.pieces import bottleneck_candidates, exact_point_near
 
 FLOOR = 1e-11
 """The least slack that is worth computing with: it is a difference of numbers of order one."""
-
-NEAR = 1e-2
-"""How far the exact answer may be from the end of the trajectory, in fractions of a request."""
 
 RTOL = 1e-8
 """The relative tolerance of a step of the integrator."""
@@ -139,13 +135,7 @@ class Ode(ExactNjcMethod):
         session.message = "" if way.reached else way.message
         for t, x in zip(way.t, way.x, strict=True):
             session.note(t=float(t), x=tuple(x.tolist()))
-        with session.phase("read"):
-            slack, prices = path.slack(session.x)[: d.R], path.prices(session.x)
-            priced = frozenset(np.flatnonzero(prices > slack).tolist())  # 3, then 4
-            found = exact_point_near(d, session.x, [priced, *bottleneck_candidates(slack, NEAR)], NEAR, session.limits)
-        if found is None:
-            raise Stopped("inaccurate", f"{way.message}, and no exact NJC allocation was found there")
-        return found[0], prices[None]
+        return self.near(d, session, session.x, path.prices(session.x))  # 3, 4
 
 
 methods = (Ode(),)

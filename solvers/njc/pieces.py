@@ -16,7 +16,7 @@ The rational simplex method knows rows <= only, so bounds are rows, and an equat
 If the slack is positive at the optimum, P_I has no point.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -164,25 +164,21 @@ def value(objective: str | None, d: Requests, wish: Rationals, x: Rationals) -> 
 # ---- from a point in floating point -----------------------------------------------------------------------------------
 
 
-def bottleneck_candidates(slack: Floats, most: float) -> list[frozenset[int]]:
-    """Candidates for the bottlenecks of a rounded point: the fullest 1, 2, .. resources, up to a slack part of `most`."""
-    order = [int(j) for j in np.argsort(slack, kind="stable") if slack[j] <= most]
-    return [frozenset(order[:k]) for k in range(len(order), -1, -1)]
+def exact_point_near(d: Requests, x: Floats, near: float, limits: Limits, prices: Floats | None = None) -> Rationals | None:
+    """The point nearest to x (N,), in the sum of relative differences, of the first P_I that has a point near x, else None.
 
-
-def exact_point_near(
-    d: Requests, x: Floats, candidates: Iterable[frozenset[int]], near: float, limits: Limits
-) -> tuple[Rationals, frozenset[int]] | None:
-    """The point nearest to x (N,), in the sum of relative differences, of the first P_I that has a point near x, and its I.
-
-    The candidates are sets I; `near` is the largest difference of a coordinate, relative to it. None where no P_I has one.
+    I are the resources whose price (R,) is more than what is left of them, then the fullest 1, 2, .. of which at most the part
+    `near` is left. It is also the largest difference of a coordinate, relative to it.
     """
-    wish = tuple(_rounded(v) for v in x.tolist())
-    for bottlenecks in dict.fromkeys(candidates):
+    wish, slack = tuple(_rounded(v) for v in x.tolist()), 1.0 - x @ d.matrix()
+    fullest = [j for j in np.argsort(slack, kind="stable").tolist() if slack[j] <= near]
+    candidates = [frozenset(fullest[:k]) for k in range(len(fullest), -1, -1)]
+    priced = [] if prices is None else [frozenset(np.flatnonzero(prices > slack).tolist())]
+    for bottlenecks in dict.fromkeys([*priced, *candidates]):
         piece = PieceProgram(d, bottlenecks, d.lowest(bottlenecks), "closest", wish, relative=True)
         found = piece.best_point(limits) if -piece.bound() <= near * len(wish) else None
         if found is not None and far_apart(found, x) <= near and d.fair(found):
-            return found, bottlenecks
+            return found
     return None
 
 
