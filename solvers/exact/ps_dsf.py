@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from fairalloc.models.exact.rationals import ExactArcs, Rationals, as_flint, as_
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.simplex import RationalProgram, SimplexOptions, optimal_basic_solution
-from fairalloc.solvers.game.price_layers import Pattern, patterns
+from fairalloc.solvers.game.price_layers import Pattern, equations, pattern
 from fairalloc.solvers.method import Limits, Stopped
 
 UNLIMITED = Limits()
@@ -147,9 +146,9 @@ def exact_levels(instance: Instance, x: Floats, limits: Limits = UNLIMITED) -> R
     units = unit(instance, arcs)
     if not np.all(game.tasks(x) > 0):
         return None
-    for read in patterns(game, x, TOLERANCES):  # 1
+    for tolerance in TOLERANCES:
         _ = limits.left  # raises when there is no time
-        if (found := _solved(arcs, units, read, x)) is None:  # 2
+        if (found := _solved(arcs, units, pattern(game, x, tolerance), x)) is None:  # 1, 2
             continue
         if (levels(instance, found) if instance.single_variant else exact_layers(instance, found, limits)) is not None:  # 3
             return found
@@ -160,27 +159,11 @@ def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats) -> Rat
     """(A,) the tasks that solve the equations of a pattern and are next to x where they are free; None where there are none."""
     from flint import fmpq_mat
 
-    column, first = {row: k for k, row in enumerate(found.full)}, found.layers
-    place = {a: first + k for k, a in enumerate(found.served)}
-    width = first + len(place)
-    of: dict[int, list[int]] = {}
-    for a in found.served:
-        of.setdefault(arcs.user[a], []).append(a)
-    equations: list[dict[int, Any]] = [{width: 1} for _ in found.full]
-    for a in found.served:
-        for row, part in arcs.load[a]:
-            if row in column:
-                equations[column[row]][place[a]] = as_flint(part)
-    for a, layer in found.at:
-        mine = {place[b]: 1 for b in of[arcs.user[a]]}
-        equations.append({**mine, layer: as_flint(-units[a])})  # levels first: what is free should be tasks
-    for n in found.held:
-        limit = arcs.limits[n]
-        assert limit is not None
-        equations.append({place[b]: 1 for b in of.get(n, [])} | {width: as_flint(limit)})
-    entries = [equation.get(k, 0) for equation in equations for k in range(width + 1)]
-    reduced, rank = fmpq_mat(len(equations), width + 1, entries).rref()
-    value = [Fraction(0)] * first + [_simple(float(x[a])) for a in found.served]
+    rows = equations(found, arcs.user, arcs.load, units, arcs.limits)
+    width = found.layers + len(found.served)
+    entries = [as_flint(row[k]) if k in row else 0 for row in rows for k in (*range(width), -1)]
+    reduced, rank = fmpq_mat(len(rows), width + 1, entries).rref()
+    value = [Fraction(0)] * found.layers + [_simple(float(x[a])) for a in found.served]
     pivots = [next(k for k in range(width + 1) if reduced[i, k]) for i in range(rank)]
     if width in pivots:  # 0 = 1
         return None
@@ -188,7 +171,8 @@ def _solved(arcs: ExactArcs, units: Rationals, found: Pattern, x: Floats) -> Rat
     for i, k in enumerate(pivots):
         rest = sum((as_fraction(reduced[i, j]) * value[j] for j in free if reduced[i, j]), Fraction(0))
         value[k] = as_fraction(reduced[i, width]) - rest
-    return tuple(value[place[a]] if a in place else Fraction(0) for a in range(len(arcs.user)))
+    tasks = dict(zip(found.served, value[found.layers :], strict=True))
+    return tuple(tasks.get(a, Fraction(0)) for a in range(len(arcs.user)))
 
 
 def _simple(value: float) -> Fraction:

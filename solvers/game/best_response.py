@@ -3,8 +3,8 @@ r"""`best-response`: the servers take turns, each solving its Problem 1 given th
 1. Start with no tasks and no prices.
 2. A *sweep*: for every server i in the order of the instance,
    a. compute the shares b_n that its users have from the other servers;
-   b. solve Problem 1 of server i given b: where alpha_i = infinity or R = 1 by water filling, with several variants by the linear
-      programs of max_min_response.py; else by its dual, with several variants by variants_response.py;
+   b. solve Problem 1 of server i given b: where alpha_i = infinity or R = 1 by water filling, else by its dual; where users have
+      several variants as variants_response.py says;
    c. replace the tasks on server i by this best response.
 3. Where the tasks changed little, compute the residual. Repeat from 2 until it is small enough or a sweep changes nothing.
 4. If every server uses water filling and the sweeps ended after finitely many, repeat them in rational arithmetic. If they end
@@ -33,9 +33,8 @@ from fairalloc.formulations.game.marginal import Marginals
 from fairalloc.models.arguments import Whole
 from fairalloc.models.exact.rationals import exact_arcs, share_alone
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.max_min_response import max_min_response
 from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, server_arrays
-from fairalloc.solvers.game.variants_response import VariantsResponse
+from fairalloc.solvers.game.variants_response import VariantsResponse, max_min_response
 from fairalloc.solvers.options import AlgorithmOptions
 
 TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15

@@ -34,7 +34,7 @@ from fairalloc.solvers.game.best_response import BestResponses
 from fairalloc.solvers.game.central_path import CentralPathNewton, CentralPathPoint, fits
 from fairalloc.solvers.game.equations import FULL, PATTERNS, TARGET, NewtonSession, equal
 from fairalloc.solvers.game.level_path import LevelPath
-from fairalloc.solvers.game.price_layers import corrected, patterns
+from fairalloc.solvers.game.price_layers import corrected, pattern
 from fairalloc.solvers.game.session import GameMethod
 from fairalloc.solvers.game.small_changes import end_by_programs
 from fairalloc.solvers.interior_point.alpha_fair import AlphaFairSession
@@ -232,8 +232,8 @@ class PathFollowing:
 def finish_by_layers(session: NewtonSession, x: Floats) -> None:
     """Step 5 for alpha = infinity with variants near tasks x (A,): the equations of its patterns, one after the other."""
     game = session.game
-    for found in patterns(game, x, PATTERNS) if not game.finite.any() else ():
-        if (new := corrected(game, x, found)) is not None and session.look_at(new):
+    for tolerance in PATTERNS if not game.finite.any() else ():
+        if (new := corrected(game, x, pattern(game, x, tolerance))) is not None and session.look_at(new):
             return
 
 

@@ -14,8 +14,8 @@ and the largest level belongs to the resource with the least slack, so what is l
 2. Predictor: t is linear in tau where the path ends. A step is to a tenth of tau, or another part after easy or hard ones.
 3. Corrector: Newton steps at this tau; where they fail, shorten the step and go to 2.
 
-4. At the taus of ENDS, and where rounding stops the path (e of tied arcs is a difference of logarithms), the tangent leads to
-   tau = 0, and one step on the arcs in use (active_set.py) is left to rounding error.
+4. At LAST_TAU, or where rounding stops the path (e of tied arcs is a difference of logarithms), the tangent leads to tau = 0, and
+   one step on the arcs in use (active_set.py) is left to rounding error.
 
 Steps cost K^3 and N K^2. Where step 4 fails, continuation.py follows the path from the last point as from any other.
 """
@@ -30,11 +30,8 @@ from fairalloc.solvers.game.active_set import newton_on_active_arcs
 from fairalloc.solvers.game.central_path import CentralPathPoint
 from fairalloc.solvers.game.equations import NewtonSession, equal
 
-FIRST_TAU, SMALL_TAU, SHORTEST = 1.0, 1e-3, 0.05
-"""Where the path begins; up to where step 4 is worth a try; the least step in log tau."""
-
-ENDS = (5e-7, 5e-9)
-"""Where step 4 is tried, at the second tau where the first does not tell which arcs are in use."""
+FIRST_TAU, SMALL_TAU, LAST_TAU, SHORTEST = 1.0, 1e-3, 5e-7, 0.05
+"""Where the path begins; up to where step 4 is worth a try, and where it is; the least step in log tau."""
 
 CLOSE, EXACT, NEAR = 1e-2, 0.1, 1e-5
 """The largest |G| at the first points, and at later ones in units of tau; the last relative change of d."""
@@ -95,26 +92,15 @@ class LevelPath:
         try:
             start = -np.log(self.levels.unit) - np.log(FIRST_TAU / 0.3)
             point, length = self._corrected(start, FIRST_TAU, np.zeros(self.shape[0]), 30)[0], np.log(10.0)
-            for last in ENDS:
-                point, length = self._followed(point, length, last)
-                if point is None or point.tau > SMALL_TAU:
-                    return None
-                end = self._ended(point)
-                if self.session.reached or length <= SHORTEST:
-                    break
-            return end
+            while point is not None and point.tau > LAST_TAU and length > SHORTEST:
+                tau, (turn, rise, _) = max(point.tau * np.exp(-length), LAST_TAU), self._along(point)
+                back = tau / point.tau - 1.0
+                new, steps = self._corrected(point.t + back * turn, tau, point.log_x + back * rise, MOST)
+                length *= 0.5 if new is None else LONGER if steps <= 3 else 1.0
+                point = new or point
+            return None if point is None or point.tau > SMALL_TAU else self._ended(point)
         except np.linalg.LinAlgError:
             return None
-
-    def _followed(self, point: _Point | None, length: float, last: float) -> tuple[_Point | None, float]:
-        """Steps 2 and 3 to the last tau, or as far as they go, with the length of the next step."""
-        while point is not None and point.tau > last and length > SHORTEST:
-            tau, (turn, rise, _) = max(point.tau * np.exp(-length), last), self._along(point)
-            back = tau / point.tau - 1.0
-            new, steps = self._corrected(point.t + back * turn, tau, point.log_x + back * rise, MOST)
-            length *= 0.5 if new is None else LONGER if steps <= 3 else 1.0
-            point = new or point
-        return point, length
 
     def _corrected(self, t: Floats, tau: float, log_x: Floats, most: int) -> tuple[_Point | None, int]:
         """Steps 1 and 3: a point of the path and the number of Newton steps; None where there would be more than `most`."""

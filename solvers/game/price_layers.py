@@ -2,7 +2,7 @@ r"""The linear equations of a PS-DSF allocation whose pattern is known (formulat
 
 1. With a tolerance, read the pattern of tasks in floating point: which arcs have tasks, which resources of which servers are
    full, which users are at their limits, and on every server which users below their limits have tasks there and *one share*: a
-   layer. With `ties` also users without tasks there whose share is that of a layer belong to it: it must not be less.
+   layer.
 2. Solve for the tasks on the arcs in use and the level g of each layer
 
     sum over the arcs of i of w_ar y_a = 1       for full (i, r)
@@ -12,11 +12,10 @@ r"""The linear equations of a PS-DSF allocation whose pattern is known (formulat
    by the step of least norm from the given tasks: the split between servers and variants is not unique in general.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.feasibility import scaled_down
@@ -37,76 +36,66 @@ class Pattern:
     held: tuple[int, ...]
 
 
-def patterns(game: Game, x: Floats, tolerances: Sequence[float]) -> Iterator[Pattern]:
-    """Step 1 for one tolerance after the other, without and with ties, for every user served somewhere.
+def pattern(game: Game, x: Floats, tolerance: float) -> Pattern:
+    """Step 1 at tasks x (A,), some for every user.
 
-    What is served counts relative to what could run alone, and to the user's own tasks where that is another pattern: a user
-    with little weight has little of both.
+    What is served counts relative to what could run alone, or to the user's own tasks where these are less (little weight).
     """
-    own = np.minimum(game.gamma, game.tasks(x)[game.user])
-    for tolerance in tolerances:
-        first, second = (x > tolerance * unit for unit in (game.gamma, own))
-        for served in (first,) if np.array_equal(first, second) else (first, second):
-            if np.all(game.tasks(served.astype(float)) > 0):
-                yield from (pattern(game, x, served, tolerance, ties) for ties in (False, True))
-
-
-def pattern(game: Game, x: Floats, served: NDArray[np.bool_], tolerance: float, ties: bool) -> Pattern:
-    """Step 1 at tasks x (A,), of which those on the arcs `served` (A,) are more than rounding, some for every user."""
     tasks = game.tasks(x)
+    served = x > tolerance * np.minimum(game.gamma, tasks[game.user])
     load = game.load(np.where(served, x, 0.0) / game.gamma)
     rows = load.ravel() >= 1.0 - max(10.0, float(len(x))) * tolerance
     held = tasks >= game.limits * (1.0 - tolerance)
-    z = game.shares(tasks)
-    free = np.flatnonzero((served | ties) & ~held[game.user])
+    z, free = game.shares(tasks), np.flatnonzero(served & ~held[game.user])
     order = free[np.lexsort((z[free], game.server[free]))]
-    same = (np.diff(game.server[order]) == 0) & (z[order][1:] <= z[order][:-1] * (1.0 + 10.0 * tolerance))
-    group = np.cumsum(np.concatenate([[False], ~same])) if len(order) else np.empty(0, int)
-    used = np.unique(group[served[order]])
-    pairs: dict[tuple[int, int], int] = {}
-    for a, k in zip(order.tolist(), group.tolist(), strict=True):
-        pairs.setdefault((int(game.user[a]), k), a)
-    place = {k: j for j, k in enumerate(used.tolist())}
-    at = tuple((a, place[k]) for (_, k), a in pairs.items() if k in place)
+    share = z[order]
+    new = (np.diff(game.server[order], prepend=-1) > 0) | (share > np.roll(share, 1) * (1.0 + 10.0 * tolerance))
+    at = list(zip(order.tolist(), (np.cumsum(new) - 1).tolist(), strict=True))
+    one = {(game.user[a], layer): (a, layer) for a, layer in at}  # a user's arcs on a server have one share
     arcs, full, users = (tuple(np.flatnonzero(part).tolist()) for part in (served, rows, held))
-    return Pattern(arcs, full, at, len(used), users)
+    return Pattern(arcs, full, tuple(one.values()), int(new.sum()), users)
+
+
+def equations(found: Pattern, user: Any, loads: Any, units: Any, limits: Any) -> list[dict[int, Any]]:
+    """The equations of step 2 as {column: entry}: the levels, the tasks on the arcs that are served, and the right-hand side.
+
+    `loads` has for each of these arcs the (row, part) of a task; user and units, phi_n gamma_ni, are (A,), limits (N,).
+    """
+    rows, place = {row: {-1: 1} for row in found.full}, {a: found.layers + k for k, a in enumerate(found.served)}
+    tasks: dict[int, dict[int, Any]] = {}
+    for a, column in place.items():
+        tasks.setdefault(user[a], {})[column] = 1
+        for row, part in loads[a]:
+            if row in rows:
+                rows[row][column] = part
+    layers = [tasks[user[a]] | {layer: -units[a]} for a, layer in found.at]
+    return [*rows.values(), *layers, *(tasks.get(n, {}) | {-1: limits[n]} for n in found.held)]
 
 
 def corrected(game: Game, x: Floats, found: Pattern) -> Floats | None:
     """(A,) step 2, feasible tasks; None where the equations are too many or have no numbers."""
     from scipy.linalg import lstsq
 
-    served, size = np.array(found.served, dtype=np.intp), len(found.served)
-    if not size or size + found.layers > LARGEST:
+    served, R = np.array(found.served, dtype=np.intp), game.instance.R
+    if not len(served) or len(served) + found.layers > LARGEST:
         return None
-    J, right = _equations(game, x, found, served)
-    own = np.concatenate([np.maximum(x[served] / game.gamma[served], 1e-9), np.ones(found.layers)])
-    step = lstsq(J * own, right, cond=1e-12, lapack_driver="gelsy")[0] * own
+    z, level = game.shares(game.tasks(x)), np.zeros(found.layers)
+    for a, layer in found.at:
+        level[layer] = max(level[layer], z[a])
+    part = game.w[served] / game.gamma[served, None]
+    loads = {
+        a: [(game.server[a] * R + r, one[r]) for r in np.flatnonzero(one)] for a, one in zip(found.served, part, strict=True)
+    }
+    rows = equations(found, game.user.tolist(), loads, game.unit, game.limits)
+    J = np.zeros((len(rows), found.layers + len(served) + 1))
+    for place, row in zip(J, rows, strict=True):
+        place[list(row)] = list(row.values())
+    lack = J[:, -1] - J[:, :-1] @ np.concatenate([level, x[served]])
+    own = np.concatenate([level, np.maximum(x[served], 1e-9 * game.gamma[served])])
+    J = J[:, :-1] * own
+    across = np.abs(J).max(axis=1)
+    across[across == 0.0] = 1.0  # nobody is served by what is called full
     result = np.zeros(len(x))
-    result[served] = x[served] + step[:size] * game.gamma[served]
-    if not np.all(np.isfinite(result)):
-        return None
-    return scaled_down(game.instance, result)
-
-
-def _equations(game: Game, x: Floats, found: Pattern, served: NDArray[np.intp]) -> tuple[Floats, Floats]:
-    """The equations for changes of y on the served arcs, and of the logarithms of the levels."""
-    size, tasks = len(served), game.tasks(x)
-    full, held = np.array(found.full, dtype=np.intp), np.array(found.held, dtype=np.intp)
-    J = np.zeros((len(full) + len(found.at) + len(held), size + found.layers))
-    server, resource = np.divmod(full, game.instance.R)
-    J[: len(full), :size] = np.where(game.server[served] == server[:, None], game.w[served][:, resource].T, 0.0)
-    arc, layer = np.array(found.at, dtype=np.intp).reshape(-1, 2).T
-    z = game.shares(tasks)[arc]
-    level = np.zeros(found.layers)
-    np.maximum.at(level, layer, z)
-    middle = slice(len(full), len(full) + len(arc))
-    J[middle, :size] = np.where(
-        game.user[served] == game.user[arc][:, None], game.gamma[served] / tasks[game.user[arc]][:, None], 0
-    )
-    J[middle, size:][np.arange(len(arc)), layer] = -level[layer] / z
-    J[middle.stop :, :size] = np.where(game.user[served] == held[:, None], game.gamma[served] / game.limits[held][:, None], 0.0)
-    inside = np.where(np.isin(np.arange(len(x)), served), x, 0.0)
-    load, kept = game.load(game.fractions(inside))[server, resource], game.tasks(inside)
-    missing = [1.0 - load, level[layer] / z - kept[game.user[arc]] / tasks[game.user[arc]], 1.0 - kept[held] / game.limits[held]]
-    return J, np.concatenate(missing)
+    step = lstsq(J / across[:, None], lack / across, cond=1e-12, lapack_driver="gelsy")[0] * own
+    result[served] = x[served] + step[found.layers :]
+    return scaled_down(game.instance, result) if np.all(np.isfinite(result)) else None

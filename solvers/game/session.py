@@ -97,7 +97,7 @@ class GameMethod(Method):
     """A method whose `session` computes a game, any alpha, without a choice among its answers."""
 
     kind = "iterative"
-    kinds = (Equilibrium,)
+    kinds: tuple[type[Mechanism], ...] = (Equilibrium,)
     warm = True
 
     def computes(self, mechanism: Mechanism) -> bool:

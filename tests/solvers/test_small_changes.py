@@ -10,7 +10,7 @@ from fairalloc.formulations import mechanism
 from fairalloc.models.examples import generators
 from fairalloc.solvers import ACCURACY, solve
 from fairalloc.solvers.game import continuation
-from fairalloc.solvers.game.continuation import Continuation, PathFollowing
+from fairalloc.solvers.game.continuation import STARTS, Continuation, PathFollowing
 from fairalloc.solvers.game.small_changes import CHANGES, SmallChanges, end_by_programs, nearer, weights_at
 from fairalloc.solvers.method import Limits, Stopped
 
@@ -23,7 +23,7 @@ def on_the_path(family, alpha, size=(40, 8, 3), seed=1):
     """A session and a point of its path with a tau of about 2e-7, from where on programs are tried."""
     instance = getattr(generators, family)(*size, seed)
     session = Continuation().open(mechanism(GAME).configure(alpha=alpha), instance, Limits())
-    path = PathFollowing(session, *session.options.starts[0])
+    path = PathFollowing(session, *STARTS[0])
     path._try_to_end = lambda newton, along: None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(continuation, "LAST_TAU", 2e-7)
@@ -105,7 +105,7 @@ def test_each_program_brings_the_residual_down():
 def test_when_programs_are_tried(begun, tau, tried, monkeypatch):
     """From 2e-7 on, after more than 150 systems."""
     session, point = on_the_path("generic", 3.0)
-    path, seen = PathFollowing(session, *session.options.starts[0]), []
+    path, seen = PathFollowing(session, *STARTS[0]), []
     monkeypatch.setattr(continuation, "newton_on_active_arcs", lambda *given: None)
     monkeypatch.setattr(continuation, "end_by_programs", lambda _, point: seen.append(point.tau))
     path.begun, session.done, session.gap = begun, 151, np.inf
