@@ -213,9 +213,7 @@ def pivots(rows: int, columns: int) -> int:
     return 100 + 4 * (rows + columns)
 
 
-def linear_program(
-    cost: Any, rows: Any, sides: Any, tolerance: float = 1e-7, seconds: float = math.inf, method: str = "highs-ds", **others: Any
-) -> Any:
+def linear_program(cost: Any, rows: Any, sides: Any, tolerance: float = 1e-7, seconds: float = math.inf, **others: Any) -> Any:
     """SciPy's answer to min cost z  s.t.  rows z <= sides, and what `linprog` takes besides; its x is None where it found none.
 
     Parameters
@@ -223,7 +221,6 @@ def linear_program(
     cost, rows, sides : (columns,), (rows, columns) and (rows,)
     tolerance : of feasibility, primal and dual; HiGHS takes none below 1e-10
     seconds : after which it ends
-    method : of SciPy
     others : A_eq, b_eq and bounds; "presolve" is an option
     """
     from scipy.optimize import linprog
@@ -232,7 +229,7 @@ def linear_program(
     options |= {"maxiter": pivots(*rows.shape), "presolve": others.pop("presolve", True)}
     options |= {"time_limit": max(seconds, 0.0)} if seconds < math.inf else {}
     try:
-        return linprog(cost, A_ub=rows, b_ub=sides, method=method, options=options, **others)
+        return linprog(cost, A_ub=rows, b_ub=sides, method="highs-ds", options=options, **others)
     except ValueError as error:
         if "must not contain" not in str(error):  # inf or nan: a number is out of the range of floating point
             raise

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession, linear_in_price
+from fairalloc.solvers.game.equations import Booleans, LevelEquations, NewtonSession
 from fairalloc.solvers.kkt.loads import largest_of_users
 
 MOST, LARGEST = 12_000, 5e7
@@ -117,11 +117,12 @@ class ActiveStep:
         return l, u
 
     def factors(self, u: Floats) -> Floats:
-        """(K, R) what k is multiplied by for relative changes u (K, R): exp u, or linearly in a small price that falls."""
+        """(K, R) what k is multiplied by for relative changes u (K, R): exp u, but small prices k^beta fall by -beta u."""
         levels, beta = self.levels, self.levels.beta[:, None]
         used, part = np.flatnonzero(self.own > 0), np.zeros((levels.K, levels.R))
         np.maximum.at(part, levels.server[used], self.at.share[used])
-        return np.where((part < SMALL) & (u < 0), linear_in_price(u, beta), np.exp(np.clip(u, -3.0, 3.0)))
+        falls = np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
+        return np.where((part < SMALL) & (u < 0), falls, np.exp(np.clip(u, -3.0, 3.0)))
 
     def _levels(self) -> tuple[Floats, Floats]:
         """A, on the prices in use, and a; at most as many rows as prices."""

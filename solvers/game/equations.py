@@ -230,11 +230,6 @@ def equal(levels: LevelEquations) -> tuple[Floats, Floats]:
     return y, np.ones((levels.K, levels.R))
 
 
-def linear_in_price(u: Floats, beta: Floats) -> Floats:
-    """What k is multiplied by where its price k^beta changes by beta u of itself; 0 where that is more than the whole price."""
-    return np.maximum(1.0 + beta * u, 0.0) ** (1.0 / beta)
-
-
 def levels_at(levels: LevelEquations, y: Floats) -> Floats:
     """(K, R) levels k that fit y (A,) best: E = 0 on the arcs in use, k = 0 on resources that are not full.
 

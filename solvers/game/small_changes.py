@@ -11,9 +11,8 @@ goes. The program mostly moves y along arcs that are tied, all of them at once.
 
 1. Solve the program, with s' = 0 for resources whose k is much larger than s.
 2. The new y is y'. The new k is k / (1 - u): 1 / k is linear in x_n where E_ni = 0, so users and prices that move together do it
-   without error. A price that is a small part of what anybody pays is linear in E itself: its k is k (1 + beta u)^(1 / beta).
-3. Go on from 1 with the equations of the new point, which err by the square of the changes, and smaller changes. The weights are
-   then the geometric means of those before and of what N y and E have become.
+   without error.
+3. Go on from 1 with the equations of the new point, which err by the square of the changes, and smaller changes.
 
 The game is no optimisation problem, so the least products need not be 0, but they fall with tau.
 """
@@ -25,21 +24,18 @@ from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
 
 from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 from fairalloc.solvers.game.central_path import CentralPathPoint
-from fairalloc.solvers.game.equations import LevelEquations, NewtonSession, linear_in_price
+from fairalloc.solvers.game.equations import LevelEquations, NewtonSession
 from fairalloc.solvers.kkt.loads import largest_of_users
 
 CHANGES = (1e-3, 1e-4, 1e-5)
 """What E may change by v, and by each u, in one program after the other: for alpha = 300 the second step would be too long."""
 
-LITTLE_Y, LITTLE_E = 1e-2, 1e-10
-"""The least N y and E of an answer in weights."""
+LITTLE_E = 1e-10
+"""The least E in weights."""
 
-MOST, FULL, SMALL = 12_000, 100.0, 1e-2
+MOST, FULL, MOST_U = 12_000, 100.0, 0.3
 """Arcs up to which a program is solved, which takes as long as a hundred systems of the path; k in units of the slack from which
-on a resource stays full; the part of what any user pays below which a price is linear."""
-
-MOST_U, FALL, RISE = 0.3, 0.9, 100.0
-"""The largest u; the largest fall and rise of a linear price, relative to itself."""
+on a resource stays full; the largest u."""
 
 UNIT, COST = 1e-3, 1e2
 """What changes are counted in, and what costs are multiplied by: HiGHS compares both with 1e-10."""
@@ -51,20 +47,10 @@ def weights_at(levels: LevelEquations, point: CentralPathPoint) -> CentralPathPo
     return point._replace(y=levels.N * point.y, e=np.maximum(e, LITTLE_E))
 
 
-def nearer(levels: LevelEquations, weights: CentralPathPoint, y: Floats, k: Floats) -> CentralPathPoint:
-    """The weights of step 3 after the answer y (A,), k (K, R) of a program: what is about 0 at either point counts more."""
-    excess = levels.derivatives(y, k).excess
-    h = np.where(levels.limited, np.maximum(-np.minimum.reduceat(excess, levels.loads.first), 0.0), 0.0)
-    e = np.maximum(excess + levels.of_user(h), LITTLE_E)
-    return weights._replace(y=np.sqrt(weights.y * np.maximum(levels.N * y, LITTLE_Y)), e=np.sqrt(weights.e * e))
-
-
 def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
     """Steps 1 to 3 from a point with a y on every arc; the session keeps the best point."""
     levels, y, k, weights = session.levels, point.y, point.k, weights_at(session.levels, point)
-    for turn, most in enumerate(CHANGES):
-        if turn:
-            weights = nearer(levels, weights, y, k)
+    for most in CHANGES:
         program = SmallChanges(levels, y, k, weights, most)
         answer = program.solve(session.limits.left) if len(program.arcs) <= MOST else None
         if answer is None:
@@ -79,8 +65,7 @@ class SmallChanges:
 
     arcs, user : (a,) the arcs, and whose they are
     row : (Q,) the resources somebody wants, as i R + r
-    linear : (Q,) bool, whether the price is linear
-    fall, rise : (Q,) how far u may be below and above 0
+    far : (Q,) how far u may be from 0
     """
 
     def __init__(self, levels: LevelEquations, y: Floats, k: Floats, weights: CentralPathPoint, most: float) -> None:
@@ -93,20 +78,12 @@ class SmallChanges:
         self.row = np.flatnonzero(levels.row)
         largest = np.zeros((levels.K, levels.R))
         np.maximum.at(largest, levels.server, self.at.share)
-        part = largest.ravel()[self.row]
-        self.linear, self.beta = part < SMALL, np.repeat(levels.beta, levels.R)[self.row]
-        far = most / np.maximum(part, 1e-300)
-        self.fall = np.minimum(far, np.where(self.linear, FALL / self.beta, MOST_U))
-        self.rise = np.minimum(far, np.where(self.linear, RISE / self.beta, MOST_U))
+        self.far = np.minimum(most / np.maximum(largest.ravel()[self.row], 1e-300), MOST_U)
 
     def solve(self, seconds: float) -> tuple[Floats, Floats] | None:
         """Steps 1 and 2: the new y (A,) and k (K, R); None where there is no answer."""
-        program = self._program()
-        for method in ("highs-ds", "highs-ipm"):  # one may meet numerical trouble where the other does not
-            answer = linear_program(**program, tolerance=TEN_DIGITS, seconds=seconds, method=method)
-            if answer.x is not None:
-                return self._moved(answer.x)
-        return None
+        answer = linear_program(**self._program(), tolerance=TEN_DIGITS, seconds=seconds)
+        return None if answer.x is None else self._moved(answer.x)
 
     def _program(self) -> dict[str, Any]:
         """In N y' (a,), then v (N,), u (Q,) and h' of the limited users, these three and the rows of E in units of `UNIT`."""
@@ -118,8 +95,8 @@ class SmallChanges:
         of_left = np.where(levels.limited, weights.h * at.tasks / levels.limits, 0.0)
         moves = change.T @ weights.y[arcs] + np.concatenate([-of_left, s * k, weights.t[limited]])
         room = np.minimum(self.most, levels.left(at.tasks) * levels.limits / at.tasks)
-        lower = np.concatenate([np.full(N, -self.most), -self.fall, np.zeros(len(limited))])
-        upper = np.concatenate([room, self.rise, np.full(len(limited), np.inf)])
+        lower = np.concatenate([np.full(N, -self.most), -self.far, np.zeros(len(limited))])
+        upper = np.concatenate([room, self.far, np.full(len(limited), np.inf)])
         same = hstack([-UNIT * eye_array(N), csr_array((N, Q + len(limited)))])
         return {
             "cost": COST * np.concatenate([weights.e[arcs] - loads.T @ k, UNIT * moves]),
@@ -150,5 +127,5 @@ class SmallChanges:
         y, k = np.zeros(len(levels)), self.k.copy()
         y[self.arcs] = np.maximum(solution[:arcs], 0.0) / levels.N
         u = solution[arcs + levels.N : arcs + levels.N + len(self.row)] * UNIT
-        k.flat[self.row] *= np.where(self.linear, linear_in_price(u, self.beta), 1.0 / (1.0 - u))
+        k.flat[self.row] /= 1.0 - u
         return y, k
