@@ -13,8 +13,8 @@ One step, in the relative changes v of x_n, l of y, u of k:
 3. The rows of Q: B (u_0 + Z t) + C l = slack, the step of least norm in t and in the l of the other arcs: where prices or tasks
    are not unique the equations are dependent.
 
-After each step the guesses are corrected as in a semismooth method: P = where N y > E, Q = where k > slack, and what was in Q
-stays while its resource is full. The method ends where the residual is no longer halved: near a solution it is squared.
+After each step the guesses are corrected as in a semismooth method: P = where N y > E, Q = where k > slack. The method ends where
+the residual is no longer halved: near a solution it is squared.
 
 docs/reference/derivations.md says what is done about ties.
 """
@@ -47,8 +47,7 @@ class Guess(NamedTuple):
         excess = np.nan_to_num(levels.derivatives(y, k).excess, nan=-np.inf)
         left, slack = levels.left(levels.tasks(y)), levels.slack(y)
         held = (self.held & ~levels.of_all((y > 0) & (excess > levels.of_user(np.maximum(left, 0.0))))) | (left < 0)
-        arcs = np.where(levels.of_user(held), self.arcs & (y > 0), levels.N * y > excess)
-        return Guess(arcs, levels.row & ((k > slack) | (self.rows & (slack <= ROUNDING))), held)
+        return Guess(levels.N * y > excess, levels.row & (k > slack), held)
 
     def solvable(self, levels: LevelEquations) -> bool:
         """Whether every user has an arc in use, and the equations are not too many."""
@@ -125,24 +124,18 @@ class ActiveStep:
         return np.where((part < SMALL) & (u < 0), falls, np.exp(np.clip(u, -3.0, 3.0)))
 
     def _levels(self) -> tuple[Floats, Floats]:
-        """A, on the prices in use, and a; at most as many rows as prices."""
+        """A, on the prices in use, and a."""
         levels, at, wanting = self.levels, self.at, ~self.held[self.user]
         a, n = self.others[wanting], self.user[wanting]
         A, each = np.zeros((len(a), levels.K, levels.R)), np.arange(len(a))
         A[each, levels.server[a]] += at.share[a]
         A[each, self.server[n]] -= at.pull[a, None] * self.to_u[n]
-        A = A.reshape(len(a), levels.K * levels.R)[:, self.row]
-        right = -at.excess[a] - at.pull[a] * self.v[n]
-        many = len(self.row)
-        if len(A) <= many:
-            return A, right
-        both: Floats = np.asarray(np.linalg.qr(np.column_stack([A, right]), mode="r"))  # Q is not needed
-        return both[:many, :many], both[:many, many]
+        return A.reshape(len(a), levels.K * levels.R)[:, self.row], -at.excess[a] - at.pull[a] * self.v[n]
 
     def _prices(self) -> tuple[Floats, Floats]:
         """Step 2: u_0 and Z, on the prices in use."""
         A, right = self._levels()
-        left, size, directions = np.linalg.svd(A, full_matrices=True)
+        left, size, directions = np.linalg.svd(A, full_matrices=len(A) < len(self.row))
         rank = int((size > DEPENDENT * size.max(initial=0.0)).sum())
         return directions[:rank].T @ ((left.T @ right)[:rank] / size[:rank]), directions[rank:].T
 

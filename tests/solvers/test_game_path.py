@@ -184,7 +184,7 @@ def test_steps_on_the_arcs_in_use_square_the_error(alpha):
 
 
 def test_a_guess_is_corrected_by_what_the_point_says():
-    """Arc by arc, row by row and user by user; arcs of who is at its limit stay, and a full resource keeps what was a price."""
+    """Arc by arc, row by row and user by user."""
     rng, seen = np.random.default_rng(2), set()
     for seed in range(12):
         instance = generators.placement(6, 3, 2, seed)
@@ -202,12 +202,11 @@ def test_a_guess_is_corrected_by_what_the_point_says():
             stays = had.held[n] and not any(y[a] > 0 and E[a] > max(left[n], 0.0) for a in own)
             held = left[n] < 0 or stays
             assert found.held[n] == held
-            assert [found.arcs[a] for a in own] == [had.arcs[a] and y[a] > 0 if held else levels.N * y[a] > E[a] for a in own]
+            assert [found.arcs[a] for a in own] == [levels.N * y[a] > E[a] for a in own]
             seen.add((bool(held), bool(had.held[n]), bool(left[n] < 0)))
         for i, r in np.argwhere(levels.row):
-            assert found.rows[i, r] == (k[i, r] > slack[i, r] or (had.rows[i, r] and slack[i, r] <= 1e-14))
-            seen.add(("full", bool(had.rows[i, r]), bool(slack[i, r] <= 1e-14)))
-    assert {(False, True, False), (True, True, False), (True, False, True), ("full", True, True), ("full", False, True)} <= seen
+            assert found.rows[i, r] == (k[i, r] > slack[i, r])
+    assert {(False, True, False), (True, True, False), (True, False, True)} <= seen
 
 
 def test_a_resource_that_is_full_at_no_price_on_one_server_is_told_from_the_others():
