@@ -27,7 +27,7 @@ refinement brings these digits back.
 """
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,19 +97,14 @@ class CentralPathNewton:
     def correction(self) -> Floats:
         """The Newton step at this tau."""
         point, tau = self.point, self.point.tau
-        return self._solve(
-            self.changes,
-            tau / self.levels.N - point.y * point.e,
-            np.where(self.levels.row, tau - point.k * point.s, 0.0),
-            np.where(self.levels.limited, tau - point.h * point.t, 0.0),
-        )
+        missing = tau / self.levels.N - point.y * point.e, tau - point.k * point.s, tau - point.h * point.t
+        return self._solve(self.changes, *missing)
 
     def tangent(self, drift: Floats) -> Floats:
         """The change of the solution with log tau; E itself changes by `drift` (A,), where alpha does."""
-        tau, levels = self.point.tau, self.levels
+        tau = self.point.tau
         changes = drift, np.zeros_like(self.point.s), np.zeros_like(self.point.t)
-        products = np.full(len(levels), tau / levels.N)
-        return self._solve(changes, products, np.where(levels.row, tau, 0.0), np.where(levels.limited, tau, 0.0))
+        return self._solve(changes, tau / self.levels.N, tau, tau)
 
     @property
     def orientation(self) -> float:
@@ -134,9 +129,7 @@ class CentralPathNewton:
         arrow.factorise(levels.plan, levels.K * levels.R, NEGLIGIBLE)
         return arrow
 
-    def _solve(
-        self, changes: tuple[Floats, Floats, Floats], products: Floats, row_products: Floats, limit_products: Floats
-    ) -> Floats:
+    def _solve(self, changes: tuple[Floats, Floats, Floats], products: Any, row_products: Any, limit_products: Any) -> Floats:
         """The step with  E' + h' - de = -of_e,  slack' - ds = -of_s,  left' - dt = -of_t  and y de + e dy and so on as given."""
         levels, point = self.levels, self.point
         of_e, of_s, of_t = changes

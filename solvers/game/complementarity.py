@@ -97,7 +97,7 @@ class Complementarity:
 
     def __init__(self, levels: LevelEquations) -> None:
         self.levels = levels
-        self.arcs, self.rows = len(levels), int(levels.row.sum())
+        self.arcs = len(levels)
 
     def vector(self, y: Floats, k: Floats) -> Floats:
         return np.concatenate([self.levels.N * y, k[self.levels.row]])
@@ -117,18 +117,11 @@ class Complementarity:
 
     def linear(self, v: Floats) -> Linearization:
         """F and its Jacobian at v."""
-        levels, n, i, arcs = self.levels, self.levels.user, self.levels.server, np.arange(self.arcs)
         y, k = self.point(v)
-        at = levels.derivatives(y, np.maximum(k, FLOOR))
-        pull = sp.csr_array((at.pull / at.tasks[n], (arcs, n)), shape=(self.arcs, levels.N))
-        owned = sp.csr_array((levels.gamma / levels.N, (n, arcs)), shape=(levels.N, self.arcs))
-        a, r = np.nonzero(levels.w)
-        column = levels.place[i[a], r]
-        share = at.share[a, r] / np.maximum(k[i[a], r], FLOOR)
-        prices = sp.csr_array((share, (a, column)), shape=(self.arcs, self.rows))
-        load = sp.csr_array((-levels.w[a, r] / levels.N, (column, a)), shape=(self.rows, self.arcs))
-        J = sp.csr_array(sp.block_array([[pull @ owned, prices], [load, None]]))
-        return Linearization(v, self.value(v).F, J)
+        at = self.levels.derivatives(y, np.maximum(k, FLOOR))
+        pull, paid, tasks, loads = self.levels.matrices(at, np.arange(self.arcs))
+        prices = paid @ sp.diags_array(1.0 / np.maximum(v[self.arcs :], FLOOR))
+        return Linearization(v, self.value(v).F, sp.csr_array(sp.block_array([[pull @ tasks, prices], [-loads, None]])))
 
 
 class AlphaContinuation(NewtonSession):

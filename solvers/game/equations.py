@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.residual import gaps, gaps_at
@@ -117,6 +118,21 @@ class LevelEquations:
     def left(self, tasks: Floats) -> Floats:
         """(N,) part of each limit that is not used by x_n (N,); 1 where there is none."""
         return 1.0 - tasks / self.limits
+
+    def matrices(self, at: Derivatives, arcs: NDArray[np.intp]) -> tuple[csr_array, csr_array, csr_array, csr_array]:
+        """On arcs (a,) the changes of E with log x (a, N) and log k (a, Q), and N y as parts of x (N, a) and as loads (Q, a).
+
+        Q are the resources somebody wants.
+        """
+        a, n, each = len(arcs), self.user[arcs], np.arange(len(arcs))
+        which, r = np.nonzero(self.w[arcs])
+        arc, rows = arcs[which], int(self.row.sum())
+        place = self.place[self.server[arc], r]
+        pull = csr_array((at.pull[arcs], (each, n)), shape=(a, self.N))
+        paid = csr_array((at.share[arc, r], (which, place)), shape=(a, rows))
+        tasks = csr_array((self.gamma[arcs] / at.tasks[n] / self.N, (n, each)), shape=(self.N, a))
+        loads = csr_array((self.w[arc, r] / self.N, (place, which)), shape=(rows, a))
+        return pull, paid, tasks, loads
 
     def of_all(self, mask: Booleans) -> Booleans:
         """(N,) whether `mask` (A,) is true on an arc of the user."""

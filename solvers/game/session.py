@@ -135,7 +135,7 @@ class ForFiniteAlpha(GameMethod):
     """For Problem 1 where alpha is finite; users have one demand vector and no limits, as in K."""
 
     kind = "first-order"
-    kinds = (AlphaPfVds,)
+    kinds: tuple[type[Mechanism], ...] = (AlphaPfVds,)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         return plain_users(self.id, mechanism.domain(instance)) or finite_alpha(self.id, mechanism, instance)

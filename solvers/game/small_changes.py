@@ -20,7 +20,7 @@ The game is no optimisation problem, so the least products need not be 0, but th
 from typing import Any
 
 import numpy as np
-from scipy.sparse import block_array, coo_array, csr_array, eye_array, hstack
+from scipy.sparse import block_array, csr_array, eye_array, hstack
 
 from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 from fairalloc.solvers.game.central_path import CentralPathPoint
@@ -63,7 +63,7 @@ def end_by_programs(session: NewtonSession, point: CentralPathPoint) -> None:
 class SmallChanges:
     """The program at a point, on the arcs whose E can reach 0.
 
-    arcs, user : (a,) the arcs, and whose they are
+    arcs : (a,) the arcs
     row : (Q,) the resources somebody wants, as i R + r
     far : (Q,) how far u may be from 0
     """
@@ -74,7 +74,6 @@ class SmallChanges:
         near = self.at.excess < (1 + levels.R) * most
         near[largest_of_users(levels.loads, y)] = True
         self.arcs = np.flatnonzero(near)
-        self.user = levels.user[self.arcs]
         self.row = np.flatnonzero(levels.row)
         largest = np.zeros((levels.K, levels.R))
         np.maximum.at(largest, levels.server, self.at.share)
@@ -89,7 +88,9 @@ class SmallChanges:
         """In N y' (a,), then v (N,), u (Q,) and h' of the limited users, these three and the rows of E in units of `UNIT`."""
         levels, at, arcs, weights = self.levels, self.at, self.arcs, self.weights
         A, N, Q, limited = len(arcs), levels.N, len(self.row), np.flatnonzero(levels.limited)
-        change, tasks, loads = self._matrices()
+        pull, paid, tasks, loads = levels.matrices(at, arcs)
+        own = eye_array(N, format="csr")[levels.user[arcs]][:, limited]
+        change = hstack([pull, paid, own], format="csr")
         k, s = weights.k.ravel()[self.row], weights.s.ravel()[self.row]
         full = k > FULL * s
         of_left = np.where(levels.limited, weights.h * at.tasks / levels.limits, 0.0)
@@ -106,20 +107,6 @@ class SmallChanges:
             "b_eq": np.ones(N + np.count_nonzero(full)),
             "bounds": np.column_stack([np.append(np.zeros(A), lower / UNIT), np.append(np.full(A, np.inf), upper / UNIT)]),
         }
-
-    def _matrices(self) -> tuple[csr_array, csr_array, csr_array]:
-        """The changes of E (a, ..), and what N y' are of tasks, in units of x_n (N, a), and of capacities (Q, a)."""
-        levels, at, arcs, n = self.levels, self.at, self.arcs, self.user
-        A, N, Q, each = len(arcs), levels.N, len(self.row), np.arange(len(arcs))
-        w, share = levels.w[arcs], at.share[arcs]
-        which, r = np.nonzero(w)
-        place = levels.place[levels.server[arcs[which]], r]
-        pull = coo_array((at.pull[arcs], (each, n)), shape=(A, N))
-        paid = coo_array((share[which, r], (which, place)), shape=(A, Q))
-        own = coo_array((np.ones(A), (each, n)), shape=(A, N)).tocsc()[:, np.flatnonzero(levels.limited)]
-        tasks = coo_array((levels.gamma[arcs] / at.tasks[n] / N, (n, each)), shape=(N, A))
-        loads = coo_array((w[which, r] / N, (place, which)), shape=(Q, A))
-        return hstack([pull, paid, own], format="csr"), tasks.tocsr(), loads.tocsr()
 
     def _moved(self, solution: Floats) -> tuple[Floats, Floats]:
         """Step 2."""

@@ -211,7 +211,7 @@ def levels_of(alpha=(0.5, 3.0, 20.0), A=1.0, B=(0.0, 0.5, 1.0), **changes):
 def test_the_derivatives_are_those_of_the_equations():
     problem = Complementarity(levels_of())
     rng = np.random.default_rng(0)
-    v = problem.vector(*equal(problem.levels)) * rng.uniform(0.5, 1.5, problem.arcs + problem.rows)
+    v = problem.vector(*equal(problem.levels)) * rng.uniform(0.5, 1.5, problem.arcs + problem.levels.row.sum())
     J, step = problem.linear(v).J.toarray(), 1e-6
     for column, unit in enumerate(np.eye(len(v))):
         slope = (problem.value(v + step * unit).F - problem.value(v - step * unit).F) / (2 * step)
@@ -240,7 +240,7 @@ def test_the_generalised_jacobian_is_that_of_phi():
     """By differences where Phi is smooth; where both numbers are 0, a limit of derivatives from a direction of equal parts."""
     problem = Complementarity(levels_of())
     rng = np.random.default_rng(3)
-    v = problem.vector(*equal(problem.levels)) * rng.uniform(0.5, 1.5, problem.arcs + problem.rows)
+    v = problem.vector(*equal(problem.levels)) * rng.uniform(0.5, 1.5, problem.arcs + problem.levels.row.sum())
     here, step = problem.linear(v), 1e-6
     J = here.generalised.toarray()
     np.testing.assert_allclose(here.phi, v + here.F - np.sqrt(v**2 + here.F**2), atol=ROUNDING)
