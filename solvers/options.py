@@ -229,6 +229,18 @@ class AlgorithmOptions:
 
 
 @dataclass(frozen=True)
+class IterationOptions(AlgorithmOptions):
+    """Of an iteration whose steps, sweeps or rounds `Allocation.iterations` counts.
+
+    Attributes
+    ----------
+    max_iterations : so many of them are done at most
+    """
+
+    max_iterations: Whole = 5_000
+
+
+@dataclass(frozen=True)
 class Judging(AlgorithmOptions):
     """Of the judge of answers (judge.py): `solve(..., options={"judge": {"proved": 1e-8}})`.
 

@@ -9,34 +9,19 @@ At a fixed point n bids only where its tasks for money, gamma_ni / p_i, are most
 It is mirror descent on Shmyrev's program, whose gap after T rounds is at most W log(N K) / T (Birnbaum, Devanur and Xiao 2011).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Iteration, Method
-from fairalloc.solvers.options import AlgorithmOptions
+from fairalloc.solvers.options import IterationOptions
 
 CHECK = 10
 """Rounds from one look at the residual and the clock to the next."""
-
-
-@dataclass(frozen=True)
-class ResponseOptions(AlgorithmOptions):
-    """Of the iteration.
-
-    Attributes
-    ----------
-    iterations : rounds of bids after which it ends; the gap falls as one over their number
-    """
-
-    iterations: Whole = 1000
 
 
 class ResponseSession(Iteration):
@@ -46,11 +31,11 @@ class ResponseSession(Iteration):
         """From equal bids on all arcs, until what the prices prove is what was promised."""
         instance, arcs, w = self.instance, self.instance.arcs, self.instance.weights
         bids = (w / np.diff(arcs.owner.indptr))[arcs.user]
-        for done in range(self.options.iterations + 1):
+        for done in range(self.options.max_iterations + 1):
             prices: Floats = np.bincount(arcs.server, bids, instance.K).astype(float)
             x = arcs.gamma * bids / np.maximum(prices, np.finfo(float).tiny)[arcs.server]
             u, self.done = arcs.owner @ x, done
-            if done % CHECK == 0 or done == self.options.iterations:
+            if done % CHECK == 0 or done == self.options.max_iterations:
                 if self.keep(first_order_gain(Allocation(instance, x), w / u, prices[:, None]), x, prices[:, None]) == self.gap:
                     self.offer(self.x, self.prices)
                 if self.gap <= self.limits.promised or self.limits.late:
@@ -65,7 +50,7 @@ class ProportionalResponse(Method):
     kind = "approximate"
     kinds = (NashBargaining,)
     session = ResponseSession
-    options = ResponseOptions()
+    options = IterationOptions(max_iterations=1_000)
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
         domain = mechanism.domain(instance)

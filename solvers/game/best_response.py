@@ -21,7 +21,6 @@ docs/reference/derivations.md derives both ways of 2b, and says what is known of
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -30,12 +29,11 @@ import numpy as np
 
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Marginals
-from fairalloc.models.arguments import Whole
 from fairalloc.models.exact.rationals import exact_arcs, share_alone
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import GameMethod, GameSession, ServerArrays, server_arrays
 from fairalloc.solvers.game.variants_response import VariantsResponse, max_min_response
-from fairalloc.solvers.options import AlgorithmOptions
+from fairalloc.solvers.options import IterationOptions
 
 TIED, FULL, FLAT = 1e-13, 1e-13, 1e-15
 """Levels that differ relatively by less are one event of water filling; a load within this of 1 is full, a hundred times the
@@ -50,18 +48,6 @@ REST = 1e-14
 EXACT_SWEEPS, EXACT_ARCS, EXACT_BITS = 40, 2_000, 4_000
 """Sweeps are repeated in rationals where fewer than these sufficed, up to so many arcs, until a denominator that all numbers of a
 server have in common may have more bits."""
-
-
-@dataclass(frozen=True)
-class BestResponseOptions(AlgorithmOptions):
-    """Of the sweeps.
-
-    Attributes
-    ----------
-    max_sweeps : sweeps after which it ends
-    """
-
-    max_sweeps: Whole = 5_000
 
 
 def water_filling(w: Any, phi: Any, b: Any, tied: float = TIED, most: Any = None) -> tuple[Any, Any]:
@@ -239,7 +225,7 @@ class BestResponseSession(GameSession):
         responses = BestResponses(self.game, self.servers)
         self.x, self.gap, self.prices = self.first_point(), 1.0, responses.kappa  # 1
         next_look = self.limits.promised
-        while self.done < self.options.max_sweeps:
+        while self.done < self.options.max_iterations:
             change = responses.sweep(self.x, lambda: self.limits.late)  # 2
             self.done += 1
             if change <= next_look or self.limits.late:  # 3
@@ -292,7 +278,7 @@ class BestResponse(GameMethod):
 
     id = "best-response"
     session = BestResponseSession
-    options = BestResponseOptions()
+    options = IterationOptions()
     canonical = False  # y, w and z have no units, and rationals should stay what they are
 
 

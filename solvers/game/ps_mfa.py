@@ -22,32 +22,17 @@ geometric mean of g_i' at the start. What K does not specify, and corrections of
 docs/reference/derivations.md. Finite alpha only.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.formulations.game.game import Game
-from fairalloc.models.arguments import Whole
 from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
-from fairalloc.solvers.options import AlgorithmOptions
+from fairalloc.solvers.options import IterationOptions
 
 FULL, ARMIJO = 1e-10, 1e-4
 """A load within this of 1 is full; the part of the slope by which a step must lower the merit."""
-
-
-@dataclass(frozen=True)
-class PsMfaOptions(AlgorithmOptions):
-    """Of the descent.
-
-    Attributes
-    ----------
-    max_iterations : steps after which it ends
-    """
-
-    max_iterations: Whole = 20_000
 
 
 class Merit:
@@ -197,7 +182,7 @@ class PsMfa(ForFiniteAlpha):
     """K's Algorithm I; the trace has `iteration`, `merit` (Psi), `direction` (|v|) and `seconds`."""
 
     id = "ps-mfa"
-    options = PsMfaOptions()
+    options = IterationOptions(max_iterations=20_000)
     warm = False  # without prices to go with it, a start near the answer took a hundred times the steps
     session = PsMfaSession
 

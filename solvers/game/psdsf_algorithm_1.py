@@ -22,31 +22,17 @@ beta: the largest. "Algorithm II" (III-C) is the Update-Allocation in the box of
 docs/reference/derivations.md has the corrections of errors in P.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fairalloc.models.arguments import Whole
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.game.best_response import water_filling
 from fairalloc.solvers.game.session import ForFilling, GameSession, ServerArrays
-from fairalloc.solvers.options import AlgorithmOptions
+from fairalloc.solvers.options import IterationOptions
 
 TIED = 1e-12
 """Shares and loads closer than this, relative, are equal: a hundred times the rounding of a sum over users."""
-
-
-@dataclass(frozen=True)
-class RoundOptions(AlgorithmOptions):
-    """Of the rounds.
-
-    Attributes
-    ----------
-    max_rounds : rounds after which it ends; no proof of termination is known
-    """
-
-    max_rounds: Whole = 5_000
 
 
 def drf_alone(servers: list[ServerArrays], x: Floats) -> None:
@@ -93,7 +79,7 @@ class Algorithm1Session(GameSession):
         self.x = self.first_point()  # 1
         if not self.x.any():
             drf_alone(self.servers, self.x)
-        for count in range(1, self.options.max_rounds + 1):  # 2, 3
+        for count in range(1, self.options.max_iterations + 1):  # 2, 3
             tasks, updates, change = self.game.tasks(self.x), 0, 0.0
             for server in self.servers if not self.limits.late else ():
                 b = server.elsewhere(self.x, tasks)
@@ -113,7 +99,7 @@ class Algorithm1(ForFilling):
 
     id = "psdsf-algorithm-1"
     session = Algorithm1Session
-    options = RoundOptions()
+    options = IterationOptions()
 
 
 methods = (Algorithm1(),)

@@ -14,7 +14,7 @@ Messages take no time, so servers with the same offset execute one after another
 in an order drawn from a seed. A server that is inactive has no tasks, a user that is inactive is in no N_i.
 
 docs/reference/derivations.md says what comes out of the experiment of P V (`section_v`), and where P V errs. As a method it runs
-without events until no procedure changes anything for a whole period, at most `max_rounds`.
+without events until no procedure changes anything for a whole period, at most `max_iterations`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,8 +32,9 @@ from fairalloc.models.errors import InstanceError, NotApplicable, UnknownName, n
 from fairalloc.models.examples.published import example
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.psdsf_algorithm_1 import Algorithm1Session, RoundOptions, drf_alone, server_procedure
+from fairalloc.solvers.game.psdsf_algorithm_1 import Algorithm1Session, drf_alone, server_procedure
 from fairalloc.solvers.game.session import ForFilling, ServerArrays, plain_users, servers_of
+from fairalloc.solvers.options import IterationOptions
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class Distributed(ForFilling):
 
     id = "psdsf-distributed"
     session = DistributedSession
-    options = RoundOptions()
+    options = IterationOptions()
 
 
 methods = (Distributed(),)

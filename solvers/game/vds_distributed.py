@@ -20,8 +20,9 @@ What K does not specify, and steps 4 and 5, which are not K's, are in docs/refer
 import numpy as np
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.game.ps_mfa import Merit, PsMfaOptions
+from fairalloc.solvers.game.ps_mfa import Merit
 from fairalloc.solvers.game.session import ForFiniteAlpha, GameSession
+from fairalloc.solvers.options import IterationOptions
 
 EPSILON, SMALLER = 0.1, 0.1**0.5
 """The first epsilon of (K 57), a part of every capacity (smaller ones make the first steps too small), and how it decreases."""
@@ -85,7 +86,7 @@ class VdsDistributed(ForFiniteAlpha):
 
     id = "vds-distributed"
     session = VdsDistributedSession
-    options = PsMfaOptions(max_iterations=100_000)
+    options = IterationOptions(max_iterations=100_000)
 
 
 methods = (VdsDistributed(),)

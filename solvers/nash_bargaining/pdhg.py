@@ -31,11 +31,10 @@ import scipy.sparse as sp
 from fairalloc.formulations.lexicographic.weak_duality import feasible
 from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Whole
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Iteration, Method
-from fairalloc.solvers.options import AlgorithmOptions, at_accuracy
+from fairalloc.solvers.options import IterationOptions, at_accuracy
 
 TARGET = {"low": 1e-4, "mid": 1e-12, "high": 1e-13}
 """The bound at which each accuracy stops, far below the promised residual: at price 0 tasks are known to its square root."""
@@ -43,18 +42,6 @@ TARGET = {"low": 1e-4, "mid": 1e-12, "high": 1e-13}
 CHECK, PROGRESS, LONG = 40, 0.2, 0.36
 """Steps from one check, which costs about as much as a step, to the next; the part of its length at the last restart to which a
 step has decreased, and the part of all steps taken since then, at which it restarts (PDLP's rules)."""
-
-
-@dataclass(frozen=True)
-class PdhgOptions(AlgorithmOptions):
-    """Of the iteration.
-
-    Attributes
-    ----------
-    max_iterations : primal-dual steps after which it ends; more than 60 users on 20 servers may need as many for 1e-6
-    """
-
-    max_iterations: Whole = 100_000
 
 
 @dataclass(frozen=True)
@@ -200,7 +187,7 @@ class Pdhg(Method):
     anytime = True
     session = PdhgSession
     kinds = (NashBargaining,)
-    options = PdhgOptions()
+    options = IterationOptions(max_iterations=100_000)
     warm = True
 
 

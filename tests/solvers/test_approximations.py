@@ -212,7 +212,7 @@ def test_proportional_response_converges_to_the_market():
     right = fa.solve(instance, "nb", accuracy="high").tasks
     residuals, errors = [], []
     for rounds in (10, 40, 160):
-        options = {"iterations": rounds}
+        options = {"max_iterations": rounds}
         found = fa.solve(instance, "nb", "proportional-response", accuracy="high", options=options, reference=False)
         residuals.append(found.residual)
         errors.append(float(np.abs(found.tasks / right - 1).max()))
@@ -226,7 +226,7 @@ def test_proportional_response_looks_at_its_residual_every_so_often():
     instance = market(6, 4, 1)
 
     def looks(rounds, accuracy="high"):
-        options = {"iterations": rounds}
+        options = {"max_iterations": rounds}
         return fa.solve(instance, "nb", "proportional-response", accuracy=accuracy, options=options, trace=True, reference=False)
 
     assert [row["iteration"] for row in looks(23).trace] == [0, 10, 20, 23]
@@ -287,7 +287,7 @@ def test_approximations_are_marked_and_never_asked_without_being_named():
         asked = {method.id for method in methods_for(mechanism(name), instance)}
         assert asked
         assert not marked & asked
-    for key, name in (("geometric-binner", "base"), ("pop", "parts"), ("proportional-response", "iterations")):
+    for key, name in (("geometric-binner", "base"), ("pop", "parts"), ("proportional-response", "max_iterations")):
         assert name in [option.name for option in fa.options(key)]
     with pytest.raises(InstanceError, match=r"base is 1\.0, but it must be at least 1\.01 and finite"):
         fa.solve(instance, "lmmf", "geometric-binner", options={"base": 1.0})

@@ -170,7 +170,7 @@ def test_a_servers_answer_takes_as_many_steps_as_it_did(alpha, kind, monkeypatch
     for name in names:
         counted(ServerDual if name in DUAL else ServerTurn if name == "path" else variants_response, name)
     for instance in starmap(made, SETS[kind]):
-        solve(instance, "alpha-pf-vds", "best-response", "low", alpha=alpha, options={"max_sweeps": 12})
+        solve(instance, "alpha-pf-vds", "best-response", "low", alpha=alpha, options={"max_iterations": 12})
     assert not others([count[name] for name in names], INNER[alpha, kind])
 
 
