@@ -23,7 +23,7 @@ def _with(method: Method, option: str, values: tuple[float, ...]) -> Iterator[Me
 
 _BINS = (*_with(geometric_binner.methods[0], "base", (1.2, 2.0, 4.0)),)
 _PARTS = (*_with(pop.methods[0], "parts", (2, 4, 16)),)
-_ROUNDS = (*_with(proportional_response.methods[0], "iterations", (100, 1000)),)
+_ROUNDS = (*_with(proportional_response.methods[0], "max_iterations", (100, 1000)),)
 _OF_LEVELS = ("highs:leximin", *(method.id for method in (*_BINS, *_PARTS)))
 
 
