@@ -57,7 +57,8 @@ ASKED: Mapping[str, Rule] = {
     **dict.fromkeys(("domain", "home"), Rule(lambda value: isinstance(value, Instance), "an Instance")),
     **dict.fromkeys(("cvxpy", "write_cvxpy"), _model("cvxpy", "Problem", "a cvxpy.Problem")),
     **dict.fromkeys(("pyomo", "write_pyomo"), _model("pyomo.environ", "ConcreteModel", "a ConcreteModel")),
-    **dict.fromkeys(("check_complete", "check_groups", "check_models", "unwritten"), ANYTHING),
+    **dict.fromkeys(("check_complete", "check_groups", "check_models"), ANYTHING),
+    "unwritten": PLAIN[str],
     "canonical": Rule(_is_rescaled, "(an Instance, its N positive numbers)"),
     "model_prices": Rule(plain, "an array of numbers"),
     "rate": Rule(plain, "an array of numbers"),
@@ -81,17 +82,20 @@ def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
     stay as they are.
     """
     rules = {} if written_here(cls) else {**kinds(base), **asked}
-    inherited = super(cls, cls)
-    for name in [name for name in rules.keys() & vars(cls).keys() if hasattr(inherited, name)]:
-        made, is_method = vars(cls)[name], inspect.isfunction(getattr(inherited, name))
+    for name, rule in rules.items():
+        places = [c for c in cls.__mro__ if name in vars(c)]
+        known = [c for c in places if c is not cls and issubclass(c, base)]
+        if not known or places[0] is known[0]:  # else it is new in this class, or in one beside the base
+            continue
+        made, is_method = vars(places[0])[name], inspect.isfunction(getattr(known[0], name))
         if isinstance(made, property):
-            setattr(cls, name, made.getter(_told(name, made.fget, rules[name])))
+            setattr(cls, name, made.getter(_told(name, made.fget, rule)))
         elif isinstance(made, cached_property):
-            made.func = _told(name, made.func, rules[name])
-        elif is_method and inspect.isfunction(made) and not written_here(made):
-            setattr(cls, name, _told(name, made, rules[name]))
+            made.func = _told(name, made.func, rule)
+        elif is_method and not written_here(made):
+            setattr(cls, name, _told(name, made, rule))
         elif not is_method and name != "id" and (inspect.isfunction(made) or not _is_computed(made)):
-            require(rules[name].fits(made), f"{name} of {cls.__name__} is", made, f"it must be {rules[name].words}")
+            require(rule.fits(made), f"{name} of {cls.__name__} is", made, f"it must be {rule.words}")
 
 
 def _is_computed(made: Any) -> bool:
@@ -100,13 +104,14 @@ def _is_computed(made: Any) -> bool:
 
 
 def _told(name: str, function: Any, rule: Rule) -> Callable[..., Any]:
-    """The function; InstanceError where it fails, or returns what breaks the rule."""
+    """The method of any kind, as a function; InstanceError where it fails, or returns what breaks the rule."""
+    bound = getattr(type(function), "__get__", lambda *_: function)  # an object that is called binds nothing
 
     @wraps(function)
     def call(self: Any, *given: Any, **named: Any) -> Any:
         what = f"{name} of {type(self).__name__ if name == 'id' else repr(self.id)}"
         with callers(what):
-            result = function(self, *given, **named)
+            result = bound(function, self, type(self))(*given, **named)
         if not rule.fits(result):
             raise InstanceError(f"{what} returned {type(result).__name__}, but it must return {rule.words}")
         if name in SHAPED and given and result is not None:
@@ -231,11 +236,11 @@ class Mechanism:
         for name, value in read.items():
             if getattr(self, name) is None:
                 with callers(f"reading {name} of {self.id!r} off its model"):  # of a property
-                    setattr(result, name, value)
+                    object.__setattr__(result, name, value)  # of a frozen dataclass too
         if claimed and not read["convex"]:
             result.remark = f"{self.id!r} is declared to be convex, which is not proved"
             with suppress(AttributeError):  # a property
-                result.convex = False
+                object.__setattr__(result, "convex", False)
         return result
 
     def check_models(self, instance: Instance) -> None:

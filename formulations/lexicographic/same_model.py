@@ -1,6 +1,7 @@
 """Whether a class of one's own writes the model that its share means: rounds, fast methods and residuals know the share alone.
 
-Models are affine, so each row is compared at three points: the origin, tasks drawn at random, and g = 1. A row may be scaled.
+Models are affine in tasks x >= 0 and g alone, so each row is compared at three points: the origin, tasks drawn at random, and
+g = 1. A row may be scaled.
 """
 
 from collections.abc import Callable
@@ -33,11 +34,33 @@ def differences(layer: str, own: Any, rule: Any, instance: Instance) -> list[str
         variable = own.var_dict.get(name) if layer == "cvxpy" else own.component(name)
         if variable is None or (variable.size if layer == "cvxpy" else len(variable)) != size:
             return [name]
+    strange = _strange_in_cvxpy(own) if layer == "cvxpy" else _strange_in_pyomo(own)
     x = np.random.default_rng(0).uniform(1.0, 2.0, instance.A)
     mine, theirs = _rows(layer, own, instance, x), _rows(layer, rule, instance, x)
     common = {part for part in mine.keys() & theirs.keys() if mine[part].shape == theirs[part].shape}
     same = {part for part in common if np.allclose(_scaled(mine[part]), _scaled(theirs[part]), rtol=0.0, atol=DIGITS)}
-    return [part for part in [*theirs, *mine] if part not in same]
+    return [*strange, *(part for part in [*theirs, *mine] if part not in same)]
+
+
+def _strange_in_cvxpy(problem: "cp.Problem") -> list[str]:
+    """The variables besides tasks and g, and these where they are bounded or whole, or tasks may be negative."""
+    signs = {
+        v.name(): {k for k, told in v.attributes.items() if told is not None and told is not False} for v in problem.variables()
+    }
+    allowed = {"x": ({"nonneg"}, {"pos"}), "g": (set(), {"nonneg"}, {"pos"})}
+    return [name for name, told in signs.items() if told not in allowed.get(name, ())]
+
+
+def _strange_in_pyomo(model: "pyo.ConcreteModel") -> list[str]:
+    """As `_strange_in_cvxpy`; a variable that is fixed is bounded."""
+    import pyomo.environ as pyo
+
+    least, found = {"x": (0,), "g": (0, None)}, []
+    for v in model.component_data_objects(pyo.Var):
+        name = v.parent_component().name
+        if v.fixed or v.ub is not None or not v.is_continuous() or v.lb not in least.get(name, ()):
+            found.append(name)
+    return found
 
 
 def _rows(layer: str, model: Any, instance: Instance, x: Floats) -> Rows:
@@ -58,9 +81,9 @@ def _of_cvxpy(problem: "cp.Problem", tasks: Floats, level: float) -> Rows:
     """{part: (rows,)} what each row is there, where at most 0 is feasible; the objective is a row."""
     import cvxpy as cp
 
-    for variable in problem.var_dict.values():
-        variable.value = np.zeros(variable.shape)
-    problem.var_dict["x"].value, problem.var_dict["g"].value = tasks, level
+    for variable in problem.variables():
+        at = {"x": tasks, "g": np.array([level])}.get(variable.name(), np.zeros(variable.size))
+        variable.save_value(at.reshape(variable.shape, order="F"))  # also beyond its bounds
     parts = {"objective": problem.objective.expr * (1.0 if isinstance(problem.objective, cp.Maximize) else -1.0)}
     for c in problem.constraints:
         kind = "" if isinstance(c, cp.constraints.Inequality) else f" {type(c).__name__}"

@@ -48,6 +48,12 @@ def ends(self, *given):
     ("name", "made", "sentence"),
     [
         ("write_cvxpy", ends, "write_cvxpy of 'most-tasks' failed: SystemExit: 3"),
+        ("write_cvxpy", staticmethod(ends), "write_cvxpy of 'most-tasks' failed: SystemExit: 3"),
+        (
+            "write_cvxpy",
+            classmethod(lambda *_: 3),
+            "write_cvxpy of 'most-tasks' returned int, but it must return a cvxpy.Problem",
+        ),
         ("configure", ends, "configure of 'most-tasks' failed: SystemExit: 3"),
         ("id", property(ends), "id of Own failed: SystemExit: 3"),
         ("layers", cached_property(ends), "layers of 'most-tasks' failed: SystemExit: 3"),
@@ -105,11 +111,18 @@ def test_rates_of_an_own_program_of_utilities_are_numbers_of_users(made, sentenc
     [
         dataclass(type("Own", (MostTasks,), {"title": field(default="mine"), "__annotations__": {"title": str}})),
         dataclass(slots=True)(type("Own", (MostTasks,), {"convex": True, "__annotations__": {"convex": bool}})),
+        dataclass(frozen=True)(type("Own", (MostTasks,), {})),
         type("Own", (MostTasks,), {"__slots__": ("title",)}),
     ],
 )
 def test_attributes_of_dataclasses_and_slots_are_no_mistakes(decorated):
     assert fa.solve(KHAMSE, decorated()).termination == "optimal"
+
+
+def test_what_a_mechanism_inherits_from_another_class_is_guarded_too():
+    beside = type("Beside", (), {"write_cvxpy": fails})
+    with pytest.raises(fa.InstanceError, match=r"^write_cvxpy of 'beside' failed: ZeroDivisionError"):
+        fa.solve(KHAMSE, type("Own", (beside, fa.Mechanism), {"id": "beside"}))
 
 
 @pytest.mark.parametrize("part", ["share", "exact_share", "domain"])
