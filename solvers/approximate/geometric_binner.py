@@ -78,7 +78,7 @@ class BinnerSession(HighsSession):
 
     def lp(self, round: Round | None) -> LP:  # noqa: A002, ARG002
         assert isinstance(self.mechanism, Leximin)
-        return binned(self.instance, self.mechanism.rate(self.instance), self.limits.own(BinnerOptions).base)
+        return binned(self.instance, self.mechanism.rate(self.instance), self.limits.own(BinnerOptions).base).scaled(self.scale)
 
 
 class GeometricBinner(Highs):

@@ -237,3 +237,4 @@ def test_rates_that_highs_would_drop_or_refuse():
         assert found.termination == "optimal"
         assert found.values["objective"] == pytest.approx(best, rel=EXACT)
     assert solve(wide, "lmmf").termination == "optimal"
+    assert solve(wide, "lmmf", "geometric-binner").termination == "approximate"
