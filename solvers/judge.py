@@ -49,6 +49,9 @@ BY_ROUNDS = Leximin, NestedMaxMin
 UNANSWERED = "infeasible", "unbounded", "error", "time_limit", "iteration_limit", "interrupted"
 """How a method ends whose point, if it left one, is no answer of its model."""
 
+FIRST_ORDER = 1e-10
+"""The bound on errors of levels up to which no right answer is asked for: users that nearly tie may give way by more."""
+
 GROSS = 1.0
 """A gain for which rounding is to blame, or an answer that is far off: of nb and the like, tasks to many digits tell which."""
 
@@ -111,7 +114,7 @@ def judged(
         result = result.noted(message=result.message or "right in rationals, x_exact; the residual is that of its rounded tasks")
     if user is None and accuracy is not None and limits is not None:
         return _of_each_user(mechanism, result, limits)
-    if user is None or user <= enough or limits is None or known.not_judged:
+    if user is None or user <= _sure(mechanism, enough) or limits is None or known.not_judged:
         return result
     if accuracy is not None and (
         result.termination != "optimal" or (result.x_exact is None and result.residual > promised(accuracy))
@@ -146,7 +149,10 @@ def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> A
         right = _right_answer(utilitarian, result.instance, limits)
         sentence = f"its solver calls the model {result.termination}, but all floors can be kept"
         return result if right is None else result.noted(termination="error", message=sentence)
-    if not ruled or result.termination != "optimal" or result.residual * _spread(base, result.instance) <= enough:
+    if not ruled or result.termination != "optimal":
+        return result
+    few = _right_answer(mechanism, result.instance, limits) is not None
+    if not few and result.residual * _spread(base, result.instance) <= enough:
         return result
     return _noted(result, user_error(mechanism, result, enough, limits, np.full(result.instance.N, np.inf)), enough)
 
@@ -157,6 +163,11 @@ def _spread(rule: Mechanism, instance: Instance) -> float:
     load = instance.arcs.load.tocsc()
     cost = load.data / np.repeat(sigma[instance.arcs.user], np.diff(load.indptr))
     return float(cost.max() / cost.min())
+
+
+def _sure(mechanism: Mechanism, enough: float) -> float:
+    """The bound on users' errors that needs no right answer beside it."""
+    return FIRST_ORDER if isinstance(mechanism, Leximin) else enough
 
 
 def _bounded(errors: Floats | None, enough: float) -> float | None:
@@ -187,14 +198,17 @@ def user_error(
         from fairalloc.solvers.interior_point.next_step import errors_by_next_step  # most answers need none
 
         bound = _bounded(errors_by_next_step(mechanism, allocation, errors), enough)
-    if bound is None or bound <= enough:
+    if bound is None or bound <= _sure(mechanism, enough):
         return UserError(bound)
     if allocation.x_exact is not None and allocation.method == _EXACT.id:
         return UserError(0.0)
     right = right_tasks(mechanism, allocation.instance, limits) if allocation.has_point else None
     if right is None:
-        return UserError(np.inf)
-    far = _apart(_exact_tasks(allocation), right.tasks)
+        return UserError(bound)
+    alone = map(Fraction, allocation.instance.arcs.totals(allocation.instance.arcs.gamma).tolist())
+    each = zip(_exact_tasks(allocation), right.tasks, alone, strict=True)
+    pairs = [(v, t) if t else (v + most, most) for v, t, most in each]  # where none are right, in parts of the most
+    far = _apart([v for v, _ in pairs], [t for _, t in pairs])
     n = int(np.argmax(far))
     own, known = told_apart(allocation.tasks[n], float(right.tasks[n]))
     what = f"user {allocation.instance.users[n]!r} runs {own} tasks, but {known} are right"

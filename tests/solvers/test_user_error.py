@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import ctx
+from tolerances import ROUNDING
 
 import fairalloc as fa
 from fairalloc.formulations import mechanism
@@ -129,6 +130,24 @@ def test_the_prices_of_ordinary_answers_are_enough(name, family, size):
         right = right_tasks(item, found.instance, Limits())
         error = max(abs(float(u) / t - 1) for u, t in zip(right.tasks, found.tasks, strict=True))
         assert error <= max(found.user_error, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["lmmf", "nested-leximin"])
+def test_users_that_nearly_tie_are_compared_with_rationals(name):
+    """To first order a user gave way by 1.6e-5 of its tasks, but half of them are right; groups had no bound at all."""
+    rng = np.random.default_rng(2407)
+    base, part = rng.integers(0, 5, (3, 2)), 1 + 1e-9 * rng.integers(-3, 4, (20, 2))
+    base[:, 1] += 1
+    eligible = rng.random((20, 4)) < 0.6
+    eligible[:, 0] |= ~eligible.any(axis=1)
+    demands, capacities = base[rng.integers(3, size=20)] * part, rng.integers(4, 12, (4, 2))
+    instance = fa.Instance(demands[:, None], capacities, eligible=eligible)
+    if name == "nested-leximin":
+        instance = instance.replace(groups={"a": range(10), "b": range(10, 20)})
+    found, right = fa.solve(instance, name), fa.solve(instance, name, "exact")
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, right.tasks, rtol=allowed_user_error(1e-6), atol=ROUNDING)
+    assert not fa.solve(instance, name, "highs" if instance.groups else "highs:leximin").claims_success
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-9, 1e-8])
