@@ -114,7 +114,8 @@ def judged(
         result = result.noted(message=result.message or "right in rationals, x_exact; the residual is that of its rounded tasks")
     if user is None and accuracy is not None and limits is not None:
         return _of_each_user(mechanism, result, limits)
-    if user is None or user <= _sure(mechanism, enough) or limits is None or known.not_judged:
+    sure = FIRST_ORDER if isinstance(mechanism, Leximin) else enough
+    if user is None or user <= sure or limits is None or known.not_judged:
         return result
     if accuracy is not None and (
         result.termination != "optimal" or (result.x_exact is None and result.residual > promised(accuracy))
@@ -165,11 +166,6 @@ def _spread(rule: Mechanism, instance: Instance) -> float:
     return float(cost.max() / cost.min())
 
 
-def _sure(mechanism: Mechanism, enough: float) -> float:
-    """The bound on users' errors that needs no right answer beside it."""
-    return FIRST_ORDER if isinstance(mechanism, Leximin) else enough
-
-
 def _bounded(errors: Floats | None, enough: float) -> float | None:
     """The largest error; inf where it is more than enough."""
     bound = None if errors is None else worst(errors)
@@ -198,7 +194,7 @@ def user_error(
         from fairalloc.solvers.interior_point.next_step import errors_by_next_step  # most answers need none
 
         bound = _bounded(errors_by_next_step(mechanism, allocation, errors), enough)
-    if bound is None or bound <= _sure(mechanism, enough):
+    if bound is None or bound <= (FIRST_ORDER if isinstance(mechanism, Leximin) else enough):
         return UserError(bound)
     if allocation.x_exact is not None and allocation.method == _EXACT.id:
         return UserError(0.0)
