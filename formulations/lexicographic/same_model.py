@@ -34,33 +34,26 @@ def differences(layer: str, own: Any, rule: Any, instance: Instance) -> list[str
         variable = own.var_dict.get(name) if layer == "cvxpy" else own.component(name)
         if variable is None or (variable.size if layer == "cvxpy" else len(variable)) != size:
             return [name]
-    strange = _strange_in_cvxpy(own) if layer == "cvxpy" else _strange_in_pyomo(own)
     x = np.random.default_rng(0).uniform(1.0, 2.0, instance.A)
     mine, theirs = _rows(layer, own, instance, x), _rows(layer, rule, instance, x)
     common = {part for part in mine.keys() & theirs.keys() if mine[part].shape == theirs[part].shape}
     same = {part for part in common if np.allclose(_scaled(mine[part]), _scaled(theirs[part]), rtol=0.0, atol=DIGITS)}
-    return [*strange, *(part for part in [*theirs, *mine] if part not in same)]
+    return [*_strange(layer, own), *(part for part in [*theirs, *mine] if part not in same)]
 
 
-def _strange_in_cvxpy(problem: "cp.Problem") -> list[str]:
-    """The variables besides tasks and g, and these where they are bounded or whole, or tasks may be negative."""
-    signs = {
-        v.name(): {k for k, told in v.attributes.items() if told is not None and told is not False} for v in problem.variables()
-    }
-    allowed = {"x": ({"nonneg"}, {"pos"}), "g": (set(), {"nonneg"}, {"pos"})}
-    return [name for name, told in signs.items() if told not in allowed.get(name, ())]
-
-
-def _strange_in_pyomo(model: "pyo.ConcreteModel") -> list[str]:
-    """As `_strange_in_cvxpy`; a variable that is fixed is bounded."""
+def _strange(layer: str, model: Any) -> list[str]:
+    """The variables besides tasks and g, and these where they are bounded, fixed or whole, or tasks may be negative."""
+    if layer == "cvxpy":
+        facts = {
+            v.name(): {k for k, told in v.attributes.items() if told is not None and told is not False} for v in model.variables()
+        }
+        allowed = {"x": ({"nonneg"}, {"pos"}), "g": (set(), {"nonneg"}, {"pos"})}
+        return [name for name, known in facts.items() if known not in allowed.get(name, ())]
     import pyomo.environ as pyo
 
-    least, found = {"x": (0,), "g": (0, None)}, []
-    for v in model.component_data_objects(pyo.Var):
-        name = v.parent_component().name
-        if v.fixed or v.ub is not None or not v.is_continuous() or v.lb not in least.get(name, ()):
-            found.append(name)
-    return found
+    least = {"x": (0,), "g": (0, None)}
+    found = [(v.parent_component().name, v) for v in model.component_data_objects(pyo.Var)]
+    return [name for name, v in found if v.fixed or v.ub is not None or not v.is_continuous() or v.lb not in least.get(name, ())]
 
 
 def _rows(layer: str, model: Any, instance: Instance, x: Floats) -> Rows:
