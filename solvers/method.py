@@ -30,7 +30,7 @@ from fairalloc.models.arguments import ANYTHING, PLAIN, Rule
 from fairalloc.models.errors import FairallocError, NotApplicable, shown
 from fairalloc.models.feasibility import scaled_down
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, worst
 from fairalloc.solvers.lexicographic.rounds import solve_edited_rounds, solve_nested_rounds, solve_rounds, solve_whole_rounds
 from fairalloc.solvers.options import Accuracy, AlgorithmOptions, Judging, promised
 from fairalloc.solvers.running.listeners import tell
@@ -256,7 +256,7 @@ class Session:
     def judge_model(self, optimality: float | None) -> None:
         """Keep the worst residual of the model's optimality conditions over the solves; None = it cannot be told, for good."""
         known = self.optimality if self.solved else 0.0
-        self.optimality = None if optimality is None or known is None else max(known, optimality)
+        self.optimality = None if optimality is None or known is None else worst([known, optimality])
         self.solved = True
 
     def conclude(self, termination: str) -> None:

@@ -214,7 +214,7 @@ def _chosen(mechanism: Mechanism, method: Method, instance: Instance, options: M
     if not method.computes(mechanism):
         fit = ", ".join(m.id for m in methods_for(mechanism, available=False))
         best = getattr(mechanism, "objective", None)
-        what = repr(mechanism.id) + f" with the objective {best!r}" * (best is not None)
+        what = repr(mechanism.id) + " with floors" * instance.has_floors + f" with the objective {best!r}" * (best is not None)
         raise NotApplicable(f"method {method.id!r} does not compute {what}: the methods that do are {fit}")
     method = method.configure(options) if options else method
     if reason := method.missing():

@@ -110,7 +110,7 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
 def unsolvable(model: Any) -> str:
     """Why no solver can be right about a CVXPY problem or a Pyomo model, or "".
 
-    It has nan, a number without value, two objectives, two variables "x" or "g", or a part or function of Pyomo no solver takes.
+    It has nan, a number without value, inf in CVXPY, two objectives, two variables "x" or "g", or a part or function of Pyomo no solver takes.
     """
     is_cvxpy = hasattr(model, "is_dcp")
     if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
@@ -125,18 +125,20 @@ def unsolvable(model: Any) -> str:
     return next(filter(None, _faults_in_cvxpy(model) if is_cvxpy else _faults_in_pyomo(model)), "")
 
 
-def _fault(name: str, part: str, value: Any) -> str:
-    """What is wrong with the value of something in a part of a model, or ""."""
+def _fault(name: str, part: str, value: Any, most: float = math.inf) -> str:
+    """What is wrong with the value of something in a part of a model, or ""; a number above `most` is wrong, too."""
     if value is None:
         return f"the {name} in its {part} has no value"
-    return f"there is nan in its {part}" if np.isnan(value.data if sp.issparse(value) else value).any() else ""
+    numbers = np.abs(value.data if sp.issparse(value) else value)
+    wrong = "nan" if np.isnan(numbers).any() else "inf" if np.any(numbers > most) else ""
+    return wrong and f"there is {wrong} in its {part}"
 
 
 def _faults_in_cvxpy(problem: "cp.Problem") -> Iterator[str]:
     """What is wrong with each constant and parameter, or ""."""
     parts = parts_of_cvxpy(problem)
     each = ((name, leaf) for name, part in parts for leaf in [*part.parameters(), *part.constants()])
-    return (_fault(f"parameter {leaf.name()}", name, leaf.value) for name, leaf in each)
+    return (_fault(f"parameter {leaf.name()}", name, leaf.value, sys.float_info.max) for name, leaf in each)
 
 
 def parts_of_cvxpy(problem: "cp.Problem") -> list[tuple[str, Any]]:

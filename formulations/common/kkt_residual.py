@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.conic import NOISE, TINY, Bound, outside_of_signs, relative
-from fairalloc.models.numbers import Floats
+from fairalloc.models.numbers import Floats, worst
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -74,7 +74,7 @@ def _residual(variables: Variables, slope: Floats, own: Floats, constraints: Con
     below, above = (np.where(np.isfinite(side), np.abs(x - side), 0.0) for side in (low, high))
     gap = float(np.abs(dual) @ slack + below @ over + above @ under) / (float(np.abs(x) @ own) or 1.0)
     parts = (violation, wrong / (np.abs(dual).max(initial=0.0) + TINY), relative(free, size), outside)
-    return float(max(gap, *(part.max(initial=0.0) for part in parts)))
+    return worst([gap, *(part.max(initial=0.0) for part in parts)])
 
 
 def has_integers(problem: "cp.Problem") -> bool:
@@ -149,22 +149,22 @@ def gap_of_cvxpy(problem: "cp.Problem", bound: Bound) -> float:
         return np.inf
     value = -float(value) if type(problem.objective).__name__ == "Maximize" else float(value)
     size = max(abs(value), abs(bound.value)) + NOISE * bound.size + TINY
-    return float(max(violation_of_cvxpy(problem), bound.lack, abs(value - bound.value) / size))
+    return worst([violation_of_cvxpy(problem), bound.lack, abs(value - bound.value) / size])
 
 
 def violation_of_cvxpy(problem: "cp.Problem") -> float:
     """How far constraints, and what variables are declared to be, are violated, relative to their sizes."""
-    worst, variables = 0.0, problem.variables()
+    found, variables = [0.0], problem.variables()
     for constraint in problem.constraints:
         excess = np.abs(np.ravel(constraint.residual, order="F"))
         if type(constraint).__name__ in ("Equality", "Inequality", "Zero", "NonNeg", "NonPos"):
             excess = relative(excess, _sizes_of_terms(constraint, _jacobian(constraint.expr, variables), variables))
         else:
             excess = excess / (max(float(np.abs(_flat(part.value)).max(initial=0.0)) for part in constraint.args) + TINY)
-        worst = max(worst, float(excess.max(initial=0.0)))
-    for variable in problem.variables():
-        worst = max(worst, _undeclared(variable) / (float(np.abs(_flat(variable.value)).max(initial=0.0)) + TINY))
-    return worst
+        found.append(float(excess.max(initial=0.0)))
+    for variable in variables:
+        found.append(_undeclared(variable) / (float(np.abs(_flat(variable.value)).max(initial=0.0)) + TINY))
+    return worst(found)
 
 
 def _undeclared(variable: Any) -> float:
@@ -253,7 +253,7 @@ def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     away = np.maximum(np.maximum(low - x, x - high), np.where(whole, np.abs(x - np.round(x)), 0.0)) / (np.abs(x) + 1.0)
     beyond = _beyond(body, *_sides([(row.lower, row.upper) for row in given]), rows, x)
     gap = abs(value - bound) / (max(abs(value), abs(bound)) + TINY)
-    return float(max(gap, beyond.max(initial=0.0), away.max(initial=0.0)))
+    return worst([gap, beyond.max(initial=0.0), away.max(initial=0.0)])
 
 
 def active(model: Any, kind: str) -> list[Any]:

@@ -92,6 +92,7 @@ def methods_for(mechanism: Mechanism, instance: Instance | None = None, availabl
     available : whether to leave out methods whose packages are missing, and to end with the solvers of the user that CVXPY or
         Pyomo find (installed.py)
     """
+    mechanism = mechanism if instance is None else mechanism.kept(instance).settled(instance)
     found = installed_candidates(mechanism, instance) if available else ()
     return [*candidates(mechanism, instance, available), *found]
 

@@ -109,6 +109,7 @@ def endless(model, _):
 
 UNSOLVABLE = {
     "nan in a constraint": (added(lambda x: (x <= float("nan")).set_label("mine")), "nan in its constraint mine"),
+    "inf in a constraint": (added(lambda x: (x <= float("inf")).set_label("mine")), "inf in its constraint mine"),
     "nan in a factor": (added(lambda x: (float("nan") * x <= 1).set_label("mine")), "nan in its constraint mine"),
     "nan in the objective": (instead(lambda x: cp.Maximize(cp.sum(x) * float("nan"))), "nan in its objective"),
     "no value": (added(lambda x: (x <= cp.Parameter(name="p")).set_label("mine")), "the parameter p in its constraint mine"),
