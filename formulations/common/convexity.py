@@ -110,7 +110,7 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
 def unsolvable(model: Any) -> str:
     """Why no solver can be right about a CVXPY problem or a Pyomo model, or "".
 
-    It has nan, a number without value, inf in CVXPY, two objectives, two variables "x" or "g", or a part or function of Pyomo no solver takes.
+    It has nan, a number without value, inf in CVXPY, two objectives, two variables "x" or "g", or what no solver of Pyomo takes.
     """
     is_cvxpy = hasattr(model, "is_dcp")
     if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
