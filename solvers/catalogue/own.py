@@ -18,7 +18,7 @@ import numpy as np
 
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.formulations.mechanism import Mechanism
-from fairalloc.models.allocation import Allocation, Times
+from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, check_name, fault, require, said, shown
 from fairalloc.models.files.jsonio import ALLOCATION_SCHEMA, parse_allocation
@@ -96,8 +96,10 @@ class OwnFunction(Method):
             x, prices = _tasks(self.id, instance, given)
         except FairallocError as error:
             raise Unusable(str(error)) from None
-        told: dict[str, Any] = {"trace": given.trace, "log": given.log} if isinstance(given, Allocation) else {}
-        return Answer(x, prices, "optimal", Times(), **told)
+        if not isinstance(given, Allocation):
+            return Answer(x, prices, "optimal", Times())
+        ended = "optimal" if given.termination in ("given", "stationary", USER_ERROR_NOT_KNOWN) else given.termination
+        return Answer(x, prices, ended, Times(), message=given.message, trace=given.trace, log=given.log)
 
 
 class Unusable(Exception):  # noqa: N818 (a signal, not an error)

@@ -623,9 +623,12 @@ def test_a_named_method_that_fits_nothing_is_said_and_the_others_run(tmp_path: P
 @pytest.mark.deep
 def test_why_a_method_fits_no_case_is_its_own_reason(tmp_path: Path) -> None:
     placed = SuiteCase("placed", "drfh", partial(Instance, np.ones((2, 2)), [[1, 2], [2, 1]]))
+    grouped = SuiteCase("grouped", "drfh", partial(Instance, [[1], [1]], [[1]], groups={"a": ["u1"], "b": ["u2"]}))
+    floors = SuiteCase("floors", "utilitarian", partial(Instance, [[1], [1]], [[1]], min_tasks=["1/4", 0]))
     asked = {"setting": Setting(repeats=1), "progress": False}
-    summary = run(Suite("p", "", (placed,)), tmp_path / "r", methods=["highs", "progressive-filling"], **asked)
-    assert {r.method for r in summary.records} == {"highs"}
+    summary = run(Suite("p", "", (placed, grouped, floors)), tmp_path / "r", methods=["highs", "progressive-filling"], **asked)
+    assert {(r.case, r.method) for r in summary.records} == {("placed", "highs")}
+    assert {r.case for r in summary.undefined} == {"grouped"}
     (told,) = [sentence for sentence in summary.warnings if "fits no case" in sentence]
     assert "progressive-filling needs one variant and one server for each user, but user " in told
 

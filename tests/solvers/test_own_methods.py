@@ -580,6 +580,13 @@ def test_where_work_is_isolated_follows_from_sizes_and_ratios(monkeypatch):
         assert dispatch._is_tight(dispatch.Request(fa.mechanism("drfh"), instance, limits)) is expected
 
 
+def test_what_a_function_says_of_its_allocation_is_its_claim():
+    """One that says that it ended at a limit was told to have claimed the answer, and called dishonest in benchmarks."""
+    for given, ended in (("given", "inaccurate"), ("iteration_limit", "iteration_limit"), ("time_limit", "time_limit")):
+        returned = fa.Allocation(WANG, [1.0, 0, 0, 1], termination=given)
+        assert fa.solve(WANG, "drfh", lambda *_, it=returned: it).termination == ended
+
+
 def test_an_infeasible_model_proves_something_where_the_mechanism_may_have_no_answer():
     edited = fa.mechanism("nb").edited("edited", cvxpy=lambda problem, _: problem)
     exact, first_order = fa.METHODS["highs"], fa.METHODS["cvxpy:scs"]
