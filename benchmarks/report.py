@@ -93,7 +93,8 @@ class FailedCase:
             return f"{r.termination}, but the residual {r.residual:.1e} passes"
         if r.termination == "stationary":
             return "a stationary point of a model that is not proved to be convex"
-        return r.termination + (f", residual {r.residual:.1e}" if math.isfinite(r.residual) else ", no point")
+        left = "no residual is known" if math.isfinite(r.feasibility) else "no point"
+        return f"{r.termination}, " + (f"residual {r.residual:.1e}" if math.isfinite(r.residual) else left)
 
 
 @dataclass(frozen=True)

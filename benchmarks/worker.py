@@ -98,20 +98,13 @@ def _case(place: Document) -> SuiteCase:
     return find_suite(unpacked(place["suite"])).case(place["case"])
 
 
-def _item(case: SuiteCase, instance: Instance) -> Mechanism:
-    """The mechanism of a case as `solve` takes it, with the floors of the instance; NotApplicable where it knows no groups."""
-    item = mechanism(case.mechanism).configure(**case.parameters).kept(instance)
-    item.check_groups(instance)
-    return item.settled(instance)
-
-
 def _described(request: Document) -> Document:
     """The fingerprint of the case's instance, which methods compute its mechanism there, why others do not, or why none can."""
     case = _case(request)
     instance = case.build()
     facts: Document = {"fingerprint": fingerprint(instance), "methods": [], "reasons": {}, "undefined": "", "printed": []}
     try:
-        item = _item(case, instance)
+        item = mechanism(case.mechanism, **case.parameters).kept(instance).settled(instance)
         item.domain(instance)
     except NotApplicable as error:
         return facts | {"undefined": str(error)}
@@ -188,7 +181,7 @@ def judge(request: Document, hidden: Document, given: bytes, answer: Any, outsid
     require(isinstance(answer, dict), "the answer is", answer, "it must be a document")
     said = Said(**{part.name: answer[part.name] for part in fields(Said) if part.name in answer})
     case, instance = _case(hidden), pickle.loads(given)
-    item = _item(case, instance)
+    item = mechanism(case.mechanism, **case.parameters).kept(instance).settled(instance)
     ours = isinstance(request["method"], str) and is_ours(find_method(request["method"]))
     claim = _claim(item, instance, said, ours)
     facts = ModelFacts(said.optimality, said.objective, said.doubt) if ours else ModelFacts(doubt=said.doubt)

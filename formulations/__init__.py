@@ -84,9 +84,7 @@ def mechanism_of(allocation: Allocation, name: str | Mechanism | type[Mechanism]
     if asked_by and name is None and not allocation.mechanism:
         rule = f"{asked_by} needs one: {asked_by}(allocation, mechanism)"
         raise InstanceError(f"the allocation names no mechanism, so {rule}")
-    found = _found(allocation, name).kept(allocation.instance)
-    found.check_groups(allocation.instance)
-    return found
+    return _found(allocation, name).kept(allocation.instance)
 
 
 def _found(allocation: Allocation, name: str | Mechanism | type[Mechanism] | None) -> Mechanism:

@@ -326,13 +326,11 @@ class Mechanism:
     @named
     def cvxpy(self, instance: Instance, **details: Any) -> "cp.Problem":
         """The CVXPY problem: "x" in tasks on the arcs of `domain(instance)`, labelled constraints, `details` of `write_cvxpy`."""
-        self.check_groups(instance)
         return self.kept(instance).write_cvxpy(self.domain(instance), **details)
 
     @named
     def pyomo(self, instance: Instance, **details: Any) -> "pyo.ConcreteModel":
         """The Pyomo model; `x[user, variant, server]` is in tasks, with the names of `domain(instance)`."""
-        self.check_groups(instance)
         return self.kept(instance).write_pyomo(self.domain(instance), **details)
 
     def called(self, alias: str) -> "Mechanism":  # noqa: ARG002 (for those of which an alias says more)
@@ -340,7 +338,8 @@ class Mechanism:
         return self
 
     def kept(self, instance: Instance) -> "Mechanism":
-        """Itself, or with the floors of the instance."""
+        """Itself, or with the floors of the instance; NotApplicable where it knows no floors or groups, and there are some."""
+        self.check_groups(instance)
         if not instance.has_floors:
             return self
         kept: Mechanism = imported("fairalloc.formulations.floors").with_floors(self, instance)  # of subclasses of this one

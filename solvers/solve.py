@@ -119,7 +119,6 @@ def solve(
     theirs = seconds < np.inf and not found.is_ours  # in ours an alarm would leave no answer
     with time_limits.alarm(seconds if theirs else np.inf, f"configure of {found.id!r}"):
         item = found.configure(**parameters).kept(instance)
-        item.check_groups(instance)
     seconds -= now() - start
     if seconds < np.inf:
         _import_first(item, instance, chosen)

@@ -165,8 +165,7 @@ def solution_set(
     segment with bottlenecks r1, r2: (1/2, 1/2, 1/2); (7/10, 3/10, 3/10)
     """
     item = find_mechanism(mechanism).configure(**parameters)
-    item.check_groups(instance)
-    item.kept(instance)  # refused where it knows no floors
+    item.kept(instance)  # refused where it knows no floors or groups
     if getattr(item, "objective", None) is not None:
         why = "chooses one of its answers: ask the set without an objective for its best"
         raise NotApplicable(f"the objective of {item.id} {why}")

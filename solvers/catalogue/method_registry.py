@@ -93,8 +93,7 @@ def methods_for(mechanism: Mechanism, instance: Instance | None = None, availabl
         Pyomo find (installed.py)
     """
     mechanism = mechanism if instance is None else mechanism.kept(instance).settled(instance)
-    found = installed_candidates(mechanism, instance) if available else ()
-    return [*candidates(mechanism, instance, available), *found]
+    return [*candidates(mechanism, instance, available), *(installed_candidates(mechanism, instance) if available else ())]
 
 
 def find_method(name: str) -> Method:

@@ -96,10 +96,9 @@ class OwnFunction(Method):
             x, prices = _tasks(self.id, instance, given)
         except FairallocError as error:
             raise Unusable(str(error)) from None
-        if not isinstance(given, Allocation):
-            return Answer(x, prices, "optimal", Times())
-        ended = "optimal" if given.termination in ("given", "stationary", USER_ERROR_NOT_KNOWN) else given.termination
-        return Answer(x, prices, ended, Times(), message=given.message, trace=given.trace, log=given.log)
+        told = {name: getattr(given, name) for name in ("message", "trace", "log")} if isinstance(given, Allocation) else {}
+        ended = given.termination if told else "optimal"
+        return Answer(x, prices, "optimal" if ended in ("given", "stationary", USER_ERROR_NOT_KNOWN) else ended, Times(), **told)
 
 
 class Unusable(Exception):  # noqa: N818 (a signal, not an error)

@@ -348,8 +348,8 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
     if keep is not None and method.anytime:
         offered(equal_partition(domain))
-    text = mechanism.written_by(method.id.partition(":")[0])  # a model that is not of this package counts tasks as the user does
-    canonical = method.canonical and (not text or written_here(*text))
+    text = [part for layer in mechanism.layers if method.id.startswith(f"{layer}:") for part in mechanism.written_by(layer)]
+    canonical = method.canonical and (not text or written_here(*text))  # another model counts tasks as the user does
     scaled, unit = mechanism.canonical(domain) if canonical else (domain, np.ones(domain.N))
     limits = replace(request.limits, options=method.options, solver_options=method.solver_options)
     if warm_start is not None:

@@ -194,6 +194,9 @@ def test_a_claim_that_nobody_could_judge_is_neither_success_nor_a_lie() -> None:
     assert [metrics.succeeded(r) for r in (unknown, nowhere)] == [False, False]
     assert [metrics.honest(r) for r in (unknown, nowhere)] == [None, False]
     assert FailedCase(1, 1, unknown).what == "claims success, and no residual is known"
+    for feasibility, told in ((0.0, "no residual is known"), (math.inf, "no point")):
+        ended = record(claims=False, termination="iteration_limit", definition=math.inf, feasibility=feasibility)
+        assert FailedCase(1, 1, ended).what == f"iteration_limit, {told}"
 
 
 def test_the_larger_residual_decides_and_the_tolerance_itself_passes() -> None:
