@@ -152,12 +152,16 @@ class AlphaFairArrow(ArrowProgram):
         return over
 
     def error(self, now: PrimalDual, lack: Residuals) -> float:
-        """The largest of the relative gap, the residuals, and the relative difference from what users demand; inf for nan."""
+        """The largest of the relative gap, the residuals, and for users without a limit what they demand more than they have.
+
+        Those with a limit pay as much for it as their marginal utility is above y - z. inf for nan.
+        """
         t, (d, p, y, z) = now.primal[self.parts[2]], self.split(now.dual)
-        gap = float((p.sum() + z @ self.most) / (y @ t)) - 1.0
+        worth = self.c * t**-self.alpha
+        gap = float((p.sum() + np.maximum(worth - y + z, 0.0) @ self.most) / (worth @ t)) - 1.0
         arcs = lack.arcs / (self.loads.of_users(y) + d)  # of what a task costs
-        parts = [arcs, lack.rows, lack.users / t, lack.limits, self.demand(y) / t - 1.0]
-        error = max(abs(gap), float(np.abs(np.concatenate(parts)).max()))
+        apart = np.where(np.isfinite(self.limit), 0.0, self.demand(y) / t - 1.0)
+        error = max(abs(gap), float(np.abs(np.concatenate([arcs, lack.rows, lack.users / t, lack.limits, apart])).max()))
         return error if np.isfinite(error) else np.inf
 
     def floor(self, now: PrimalDual) -> float:

@@ -145,11 +145,14 @@ def test_large_alpha_is_proved_or_not_claimed():
         assert allocation.residual <= RESIDUAL or not allocation.claims_success
 
 
-@pytest.mark.parametrize("alpha", [2.0, 3.0])
-def test_limits_and_weights_far_apart_are_no_obstacle(alpha):
-    """In units of an equal partition it ended after 61 and 86 iterations, with residuals of 0.8 and 21."""
-    instance = generators.network(200, 60) if alpha == 2 else generators.network(100, 40)
-    assert solve(instance, "alpha-fair", METHOD, alpha=alpha).residual <= RESIDUAL
+@pytest.mark.parametrize(("flows", "links", "alpha"), [(200, 60, 2.0), (100, 40, 3.0), (200, 60, 5.0), (600, 150, 5.0)])
+def test_limits_and_weights_far_apart_are_no_obstacle(flows, links, alpha):
+    """In units of an equal partition the first two ended after 61 and 86 iterations, with residuals of 0.8 and 21.
+
+    The others took 42 and 33, which lost digits of the rows, while the demand of users at their limits counted as an error.
+    """
+    allocation = solve(generators.network(flows, links), "alpha-fair", METHOD, alpha=alpha)
+    assert (allocation.residual <= RESIDUAL, allocation.iterations <= 25) == (True, True)
 
 
 @pytest.mark.parametrize(("family", "alpha"), [("badly_scaled", 100.0), ("degenerate", 300.0)])
@@ -279,9 +282,9 @@ def by_definition(arrow, now):
     rows, users = 1.0 - load @ x - s, t - owner @ x
     limits = np.where(capped, np.where(capped, arrow.limit, 0.0) - owner @ x - r, 0.0)
     of_arcs = d - (load.T @ p - owner.T @ (y - z))
-    bound = p.sum() + z[capped] @ arrow.limit[capped]
-    demand = (arrow.c / y) ** (1.0 / arrow.alpha)
-    parts = [rows, users / t, limits, of_arcs / (owner.T @ y + d), demand / t - 1.0, [bound / (y @ t) - 1.0]]
+    worth, demand = arrow.c / t**arrow.alpha, (arrow.c / y) ** (1.0 / arrow.alpha)
+    bound = p.sum() + np.maximum(worth - (y - z), 0.0)[capped] @ arrow.limit[capped]
+    parts = [rows, users / t, limits, of_arcs / (owner.T @ y + d), (demand / t - 1.0)[~capped], [bound / (worth @ t) - 1.0]]
     return (rows, users, limits, of_arcs), max(np.abs(part).max() for part in parts)
 
 
