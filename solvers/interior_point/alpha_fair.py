@@ -17,8 +17,8 @@ prices of a market (nb: Eisenberg and Gale):
 
    For nb it is y t = w, another product: that is why it takes the steps of max-min. Terms of second order are corrected as
    those of the products.
-3. End where the error no longer decreases: the largest of the relative duality gap, the residuals, and what y differs from the
-   marginal utility, relative.
+3. End where the error no longer decreases: the largest of the relative gap at the marginal utilities of t, the residuals, and
+   what users without a limit demand more than they have.
 
 Where a row is full at price 0, tasks are known to about the square root of the gap only. So the iteration ends where that is
 what users may be off, and tasks hardly change.

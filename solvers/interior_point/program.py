@@ -34,7 +34,7 @@ from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorP
 from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, GRID, RISES, WORTHWHILE, KeptArcs
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
-from fairalloc.solvers.kkt.loads import ArcLoads, SparseLoads, restricted, uses_few
+from fairalloc.solvers.kkt.loads import ArcLoads, OwnRowLoads, SparseLoads, own_rows, restricted, uses_few
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, most_rows, plan_for, scattered
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
@@ -111,7 +111,7 @@ class Result:
 
 def why_not(method: str, instance: Instance, options: InteriorPointOptions) -> str:
     """Why the kernel does not apply to a domain; else "". The sentence names the method by its id."""
-    if options.max_resources < instance.R and not uses_few(instance):
+    if options.max_resources < instance.R and not (own_rows(instance) or uses_few(instance)):
         return f"{method} forms blocks for at most {options.max_resources} resources, but there are {instance.R}"
     if plan_for(instance, options.max_rows):
         return ""
@@ -174,7 +174,7 @@ class ArrowProgram(ArrowEquations, ABC):
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
         few = not self.plain or len(self.loads) < FEWEST
-        self.arcs = None if few or isinstance(self.loads, SparseLoads) else KeptArcs(self.loads)
+        self.arcs = None if few or isinstance(self.loads, SparseLoads | OwnRowLoads) else KeptArcs(self.loads)
         self.few = None
         before = now = best = start
         lack = self.residuals(now)

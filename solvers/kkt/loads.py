@@ -1,4 +1,4 @@
-r"""What one iteration asks of the matrix `load`, in one of three layouts.
+r"""What one iteration asks of the matrix `load`, in one of these layouts.
 
     rows      load x                        (K R,)
     priced    charge p                      (A,)
@@ -12,10 +12,11 @@ resource, and the products are BLAS-3 on (N, R), (K, R) and the grid (N, K) of a
 `MaskedLoads`: the same for a part of the pairs, at least one in `SPARSEST`: arcs are written into the grid for each product.
 `ArcLoads`: any list of arcs, with the loads of each (A, R).
 `SparseLoads`: any list of arcs that use few of many resources. In the place of blocks and a coupling they have `remaining`.
+`OwnRowLoads`: arcs with a row that their user alone uses, as its own time, beside blocks of rows that are shared.
 """
 
 from copy import copy
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +34,9 @@ WIDE, USED = 8, 0.25
 
 PAIRS, PRODUCTS = 5_000_000, 40_000_000
 """The most pairs of arcs of one user that `SparseLoads` has, and the most products of their loads that are kept."""
+
+OWN, MANY = 0.5, 64
+"""The part of the users that have a row of their own, at least, in `OwnRowLoads`; and the rows up to which others do."""
 
 
 class ArcsOfUsers:
@@ -276,15 +280,108 @@ class ArcLoads(ListedLoads):
         return result
 
 
+class OwnRows(NamedTuple):
+    """Which rows are whose: own (N,), -1 = none; shared (M,), and their places (M,) in `servers` blocks of `width` rows."""
+
+    own: NDArray[np.intp]
+    shared: NDArray[np.intp]
+    place: NDArray[np.intp]
+    servers: int
+    width: int
+
+
+def own_rows(instance: Instance) -> OwnRows | None:
+    """The own rows of an instance that is one server; None where few users have one, or the others are no small blocks."""
+    return instance.once("own rows", lambda: _found(instance)) if instance.K == 1 and instance.R > MANY else None
+
+
+def _found(instance: Instance) -> OwnRows | None:
+    from scipy.sparse.csgraph import connected_components
+
+    load, user = sp.csr_array(instance.arcs.load), instance.arcs.user
+    load.sort_indices()
+    counts = np.diff(load.indptr)
+    used = np.flatnonzero(counts)
+    first, last = user[load.indices[load.indptr[used]]], user[load.indices[load.indptr[used + 1] - 1]]
+    alone = used[first == last]  # arcs are ordered by user
+    alone = alone[np.argsort(counts[alone], kind="stable")]
+    own = np.full(instance.N, -1)
+    own[user[load.indices[load.indptr[alone]]]] = alone  # the last of several: the one that most arcs use
+    if np.count_nonzero(own >= 0) < OWN * instance.N:
+        return None
+    shared = np.setdiff1d(np.arange(instance.R), own)
+    arcs = sp.csr_array(load[shared].T)
+    follows = np.setdiff1d(np.arange(1, arcs.nnz), arcs.indptr)
+    together = sp.coo_array((np.ones(len(follows)), (arcs.indices[follows - 1], arcs.indices[follows])), shape=(len(shared),) * 2)
+    servers, server = connected_components(together, directed=False)
+    order = np.argsort(server, kind="stable")
+    sizes = np.bincount(server)
+    width, ends = int(sizes.max(initial=0)), np.cumsum(sizes) - sizes
+    if not 0 < width <= WIDE:
+        return None
+    place = np.empty(len(shared), np.intp)
+    place[order] = server[order] * width + np.arange(len(shared)) - ends[server[order]]
+    return OwnRows(own, shared, place, servers, width)
+
+
+class OwnRowLoads(ListedLoads):
+    r"""Arcs with at most one row that their user alone uses, whose prices w are in this user's equations only.
+
+    With h_a what arc a takes of the own row, the arrow without its users is
+
+        [ M     C ] [p]      M of the shared rows, as for every arrow
+        [ C^T   W ] [w]      C = load diag(theta (h_a - mean_n)) owner^T,    mean_n = sum theta h / F over the arcs of user n
+                             W = sum theta (h_a - mean_n)^2 + E mean_n^2 + S,    diagonal
+
+    so that no pair of arcs is listed, and what is factorised has only the shared rows: M - C W^-1 C^T.
+
+    shared : the loads of the shared rows, by blocks;  own : (A,) h
+    """
+
+    def __init__(self, instance: Instance, transposed: sp.csr_array, found: OwnRows) -> None:
+        arcs = instance.arcs
+        super().__init__(transposed, arcs.user, arcs.server, instance.N, instance.K)
+        self.found, self.has = found, np.flatnonzero(found.own >= 0)
+        entries = transposed[:, found.shared].tocoo()
+        server, r = np.divmod(found.place[entries.col], found.width)
+        at, loads = np.zeros(len(arcs), np.intp), np.zeros((len(arcs), found.width))
+        at[entries.row], loads[entries.row, r] = server, entries.data
+        self.shared = ArcLoads(loads, arcs.user, at, instance.N, found.servers)
+        self.twins = self.shared.twins
+        self.own = transposed @ (np.bincount(found.own[self.has], minlength=transposed.shape[1]).astype(float))
+
+    def separate(self, rows: Floats) -> tuple[Floats, Floats]:
+        """The numbers of the shared rows, by block (servers width,), 0 where a block has fewer, and of own rows (N,)."""
+        blocks, own = np.zeros(self.found.servers * self.found.width), np.zeros(self.N)
+        blocks[self.found.place], own[self.has] = rows[self.found.shared], rows[self.found.own[self.has]]
+        return blocks, own
+
+    def joined(self, blocks: Floats, own: Floats) -> Floats:
+        """(rows,) from both."""
+        rows = np.empty(self.R)
+        rows[self.found.shared], rows[self.found.own[self.has]] = blocks[self.found.place], own[self.has]
+        return rows
+
+    def deviations(self, theta: Floats, shaft: Floats, ends: Floats, pivot: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """(A,) h_a - mean_n, and (N,) W without S, from theta (A,), F and E (N,), and each user's pivot (N,)."""
+        pivots = self.own[pivot]
+        less = self.own - self.of_users(pivots)
+        mean = (ends * pivots - self.totals(theta * less)) / shaft  # of pivots, less the mean
+        apart = less + self.of_users(mean)
+        return apart, self.totals(theta * apart**2) + ends * (pivots - mean) ** 2
+
+
 BlockLoads: TypeAlias = GridLoads | ArcLoads
-Loads: TypeAlias = BlockLoads | SparseLoads
+Loads: TypeAlias = BlockLoads | SparseLoads | OwnRowLoads
 
 
 def loads_of(instance: Instance, tasks: Floats) -> Loads:
     """The loads of an instance whose users count in units of tasks (N,)."""
-    arcs, pools = instance.arcs, instance.pools
-    if uses_few(instance):
+    arcs, pools, found = instance.arcs, instance.pools, own_rows(instance)
+    if found or uses_few(instance):
         transposed = sp.csr_array(sp.diags_array(tasks[arcs.user]) @ arcs.by_arc)
+        if found:
+            return OwnRowLoads(instance, transposed, found)
         return SparseLoads(transposed, arcs.user, arcs.server, instance.N, instance.K)
     if instance.single_variant and instance.same_everywhere and SPARSEST * len(arcs) >= instance.N * instance.K:
         ends = np.sqrt([pools.max(axis=0), pools.min(axis=0, initial=pools.max(), where=pools > 0)])

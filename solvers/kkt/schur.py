@@ -44,7 +44,16 @@ from numpy.typing import NDArray
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.dominant import Balance, factor_of_dominant
-from fairalloc.solvers.kkt.loads import SPARSEST, BlockLoads, Loads, SparseLoads, largest_of_users, uses_few
+from fairalloc.solvers.kkt.loads import (
+    SPARSEST,
+    BlockLoads,
+    Loads,
+    OwnRowLoads,
+    SparseLoads,
+    largest_of_users,
+    own_rows,
+    uses_few,
+)
 from fairalloc.solvers.kkt.matrices import (
     Dense,
     ScaledLU,
@@ -73,6 +82,9 @@ SCATTERED = 40.0
 NEGLIGIBLE = 1e-15
 """Arcs with a smaller part of what their user's have together couple nothing in double precision: nearly all near the answer."""
 
+BORDERED = 1e-6
+"""Own rows with a smaller pivot, in parts of what the border adds to it, are not eliminated before it."""
+
 ROUGH = 2e-6
 """Where arcs with a larger part are left out, single precision is good enough for the dense part of a sparse factor."""
 
@@ -87,6 +99,8 @@ class Factor(NamedTuple):
 def plan_for(instance: Instance, most: int) -> Plan:
     """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common."""
     rows, users, limit = instance.K * instance.R, instance.N, most_rows(instance, most)
+    if found := own_rows(instance):
+        return "rows" if found.servers * found.width <= most else ""
     if uses_few(instance):
         used = np.add.reduceat(np.diff(instance.arcs.load.indptr).astype(float), instance.arcs.first)
         few_coupled = rows > LARGE and (used**2).sum() <= SPARSE * rows**2  # of all pairs of rows
@@ -126,6 +140,8 @@ def plan_for_game(loads: Loads) -> Plan:
 
 def factorised(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
     """What solves for p; LinAlgError where the matrix is symmetric, but not positive definite in floating point."""
+    if isinstance(loads, OwnRowLoads):
+        return Factor(_shared_rows(loads, head))
     if not isinstance(loads, SparseLoads):
         if loads.charging is not None:
             return _unsymmetric(loads, head, plan)
@@ -145,7 +161,7 @@ def _unsymmetric(loads: BlockLoads, head: "Elimination", plan: Plan) -> Factor:
         if plan == "sparse rows":
             factor: SparseLU | ScaledLU = SparseLU(blocks, _apart(loads, head))
         else:
-            matrix = _coupled(loads, head, np.float64)
+            matrix = _coupled(loads, *_scaled(loads, head), np.float64)
             put_on_the_diagonal(matrix, blocks)
             factor = ScaledLU(matrix)
     except np.linalg.LinAlgError:
@@ -153,12 +169,12 @@ def _unsymmetric(loads: BlockLoads, head: "Elimination", plan: Plan) -> Factor:
     return Factor(factor.solve, factor.sign)
 
 
-def _rows(loads: Loads, head: "Elimination") -> Solve:
+def _rows(loads: BlockLoads | SparseLoads, head: "Elimination") -> Solve:
     kind = np.float64 if head.refined else np.float32
     if isinstance(loads, SparseLoads):
         matrix = loads.remaining(*_squares(loads, head), kind)
     else:
-        matrix = _coupled(loads, head, kind)
+        matrix = _coupled(loads, *_scaled(loads, head), kind)
         put_on_the_diagonal(matrix, loads.blocks(head.own, head.twin_weights))
     if head.rho:
         syr = blas("syr", matrix.dtype)
@@ -167,14 +183,56 @@ def _rows(loads: Loads, head: "Elimination") -> Solve:
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
 
+def _shared_rows(loads: OwnRowLoads, head: "Elimination") -> Solve:
+    """The same of shared rows: own rows are eliminated first, but for those that have their pivot of the border, which stay.
+
+    The border changes as in sparse_factor.py.
+    """
+    kind, shared, rho = np.float64 if head.refined else np.float32, loads.shared, 0.5 * head.rho
+    apart, own = loads.deviations(head.theta, head.shaft, head.ends, largest_of_users(loads, head.theta))
+    (s, s_own), (border, along) = loads.separate(head.s), loads.separate(head.along if rho else np.zeros(loads.R))
+    own = own * (1.0 + head.guards[0]) + s_own
+    stays = own < BORDERED * rho * along**2
+    root = np.where(stays, np.inf, np.sqrt(np.where(own > 0, own, 1.0)))
+    weights, moved = head.theta * apart, along / root
+    coupling, staying = weights / loads.of_users(root), np.where(loads.of_users(stays), weights, 0.0)
+
+    matrix = _coupled(shared, *_scaled(shared, head), kind)
+    put_on_the_diagonal(matrix, shared.blocks(head.own, head.twin_weights))
+    first = np.concatenate([matrix.diagonal().astype(float) + s, own[stays]])
+    matrix += _coupled(shared, coupling, loads.counts, kind)
+    size, whole = len(matrix), np.zeros((len(first), len(first)), kind, order="F")
+    whole[:size, :size] = matrix
+    whole[size:, :size] = sp.csr_array(shared.sparse_coupling(staying))[stays].toarray()
+    border = np.concatenate([border - shared.rows(coupling * loads.of_users(moved)), along[stays]])
+    rho = rho / (1.0 + rho * float(moved @ moved))
+    first += rho * border**2
+    whole = blas("syr", kind)(rho, border, a=whole, lower=1, overwrite_a=1)
+    left = whole.diagonal() + np.concatenate([s, own[stays]])
+    factor = _cholesky(whole, lambda guard: np.where(first > 0, left + guard * first, 1.0), head.guards)
+
+    def solve(right: Floats) -> Floats:
+        rows, half = loads.separate(right)
+        rows = np.concatenate([rows, half[stays]])
+        half = half / root
+        w = rho * float(moved @ half)
+        rows[:size] -= shared.rows(coupling * loads.of_users(half))
+        p = factor(rows - w * border)
+        w += rho * float(border @ p)
+        own = (half - loads.totals(coupling * shared.priced(p[:size])) - w * moved) / root
+        own[stays] = p[size:]
+        return loads.joined(p[:size], own)
+
+    return solve
+
+
 def _squares(loads: SparseLoads, head: "Elimination") -> tuple[Floats, Floats]:
     """(A,) and (T,) the weights theta E / F of the squares of arcs, and theta theta / F of those of pairs."""
     return head.theta * loads.of_users(head.ends / head.shaft), -head.twin_weights
 
 
-def _coupled(loads: BlockLoads, head: "Elimination", kind: type[np.floating[Any]]) -> Dense:
+def _coupled(loads: BlockLoads, scaled: Floats, counts: NDArray[np.intp], kind: type[np.floating[Any]]) -> Dense:
     """(K R, K R) -B F^-1 C^T, the lower triangle at least where it is symmetric; a sparse product where that is cheaper."""
-    scaled, counts = _scaled(loads, head)
     if SCATTERED * np.mean(counts**2) <= loads.K**2:
         return dense(_product(loads, scaled), kind)
     left, charging = loads.coupling(scaled, kind).T, loads.charging
@@ -209,7 +267,7 @@ def _cholesky(matrix: Dense, pivots: Callable[[float], Floats], guards: tuple[fl
     raise np.linalg.LinAlgError
 
 
-def _sparse_rows(loads: Loads, head: "Elimination") -> Solve:
+def _sparse_rows(loads: BlockLoads | SparseLoads, head: "Elimination") -> Solve:
     (blocks, apart), single = _separated(loads, head), head.negligible > ROUGH
     for guard in head.guards:
         with suppress(np.linalg.LinAlgError):
@@ -217,7 +275,7 @@ def _sparse_rows(loads: Loads, head: "Elimination") -> Solve:
     raise np.linalg.LinAlgError
 
 
-def _sparse_equations(loads: Loads, head: "Elimination") -> Solve:
+def _sparse_equations(loads: BlockLoads | SparseLoads, head: "Elimination") -> Solve:
     from scipy.sparse.linalg import splu
 
     blocks, apart = _separated(loads, head)
@@ -229,7 +287,7 @@ def _sparse_equations(loads: Loads, head: "Elimination") -> Solve:
     return factor.solve  # type: ignore[no-any-return]
 
 
-def _separated(loads: Loads, head: "Elimination") -> tuple[Floats, sp.bsr_array]:
+def _separated(loads: BlockLoads | SparseLoads, head: "Elimination") -> tuple[Floats, sp.bsr_array]:
     """The blocks on the diagonal without S, and the others; single numbers are the blocks of `SparseLoads`."""
     if isinstance(loads, SparseLoads):
         blocks, apart = separated(sp.bsr_array(loads.sparse_remaining(*_squares(loads, head)), blocksize=(1, 1)))

@@ -1,13 +1,13 @@
 """Arcs that use few of many resources: networks against HiGHS, Clarabel and rationals, the sum of squares, limits before rows."""
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from profiles import drawn
+from remaining_rows import remaining
 from tolerances import EXACT, PROVED, RESIDUAL, ROUNDING, SHARES
 
 from fairalloc.formulations import mechanism
@@ -52,22 +52,6 @@ def dense_twin(sparse):
     """The same loads arc by arc."""
     own = sparse.transposed.toarray().reshape(len(sparse), sparse.K, sparse.R)[np.arange(len(sparse)), sparse.server]
     return ArcLoads(own, sparse.user, sparse.server, sparse.N, sparse.K)
-
-
-def remaining(theta, ends, s, sparse):
-    """The matrix that is left for the prices, in rationals: P + S - B (D + E)^-1 B^T."""
-    exact = [[Fraction(float(v)) for v in row] for row in sparse.transposed.toarray()]
-    rows = range(sparse.transposed.shape[1])
-    weight = [Fraction(float(t)) for t in theta]
-    result = [[Fraction(float(s[r])) if r == q else Fraction(0) for q in rows] for r in rows]
-    for n in range(sparse.N):
-        arcs = np.flatnonzero(sparse.user == n)
-        shaft = sum((weight[a] for a in arcs), Fraction(float(ends[n])))
-        pushed = [sum(weight[a] * exact[a][r] for a in arcs) for r in rows]
-        for r in rows:
-            for q in rows:
-                result[r][q] += sum(weight[a] * exact[a][r] * exact[a][q] for a in arcs) - pushed[r] * pushed[q] / shaft
-    return np.array([[float(v) for v in row] for row in result])
 
 
 @pytest.mark.parametrize("large", [1.0, 1e8, 1e25])
