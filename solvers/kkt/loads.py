@@ -296,32 +296,35 @@ def own_rows(instance: Instance) -> OwnRows | None:
 
 
 def _found(instance: Instance) -> OwnRows | None:
-    from scipy.sparse.csgraph import connected_components
-
     load, user = sp.csr_array(instance.arcs.load), instance.arcs.user
-    load.sort_indices()
+    load.sort_indices()  # arcs are ordered by user: a row's first and last arc tell whether one user uses it
     counts = np.diff(load.indptr)
     used = np.flatnonzero(counts)
     first, last = user[load.indices[load.indptr[used]]], user[load.indices[load.indptr[used + 1] - 1]]
-    alone = used[first == last]  # arcs are ordered by user
-    alone = alone[np.argsort(counts[alone], kind="stable")]
+    alone, whose = used[first == last], first[first == last]
+    order = np.argsort(counts[alone], kind="stable")
     own = np.full(instance.N, -1)
-    own[user[load.indices[load.indptr[alone]]]] = alone  # the last of several: the one that most arcs use
+    own[whose[order]] = alone[order]  # the last of several, which most arcs use
     if np.count_nonzero(own >= 0) < OWN * instance.N:
         return None
     shared = np.setdiff1d(np.arange(instance.R), own)
-    arcs = sp.csr_array(load[shared].T)
-    follows = np.setdiff1d(np.arange(1, arcs.nnz), arcs.indptr)
-    together = sp.coo_array((np.ones(len(follows)), (arcs.indices[follows - 1], arcs.indices[follows])), shape=(len(shared),) * 2)
-    servers, server = connected_components(together, directed=False)
-    order = np.argsort(server, kind="stable")
-    sizes = np.bincount(server)
-    width, ends = int(sizes.max(initial=0)), np.cumsum(sizes) - sizes
-    if not 0 < width <= WIDE:
-        return None
-    place = np.empty(len(shared), np.intp)
-    place[order] = server[order] * width + np.arange(len(shared)) - ends[server[order]]
-    return OwnRows(own, shared, place, servers, width)
+    server, r = _blocks(sp.csr_array(load[shared].T))
+    width = int(r.max(initial=0)) + 1
+    return OwnRows(own, shared, server * width + r, int(server.max(initial=0)) + 1, width) if width <= WIDE else None
+
+
+def _blocks(arcs: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """(M,) which block each column is in, so that those of one row of a matrix (A, M) are together, and its number there."""
+    from scipy.sparse.csgraph import connected_components
+
+    row = np.repeat(np.arange(arcs.shape[0]), np.diff(arcs.indptr))
+    follows = np.flatnonzero(row[1:] == row[:-1])
+    pairs = arcs.indices[follows], arcs.indices[follows + 1]
+    _, block = connected_components(sp.coo_array((np.ones(len(follows)), pairs), shape=(arcs.shape[1],) * 2), directed=False)
+    order, sizes = np.argsort(block, kind="stable"), np.bincount(block)
+    number = np.empty(len(block), np.intp)
+    number[order] = np.arange(len(block)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return block.astype(np.intp), number
 
 
 class OwnRowLoads(ListedLoads):
