@@ -14,7 +14,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
-from fairalloc.solvers.method import Session
+from fairalloc.solvers.method import Session, Stopped
 from fairalloc.solvers.options import TERMINATION, solver_options
 from fairalloc.solvers.running.threads import highs_scheduler
 
@@ -133,9 +133,10 @@ class HighsSession(Session):
 
     def _set(self, options: Mapping[str, Any]) -> None:
         for option, value in options.items():
-            _checked(self.highs.setOptionValue(option, value), option)
+            if self.highs.setOptionValue(option, value).name == "kError":
+                raise Stopped("error", f"HiGHS refuses the option {option!r} with the value {shown(value)}")
 
-    @property
+    @cached_property
     def dense(self) -> bool:
         """Whether users have many arcs to choose from, and the interior-point method can be asked."""
         if DENSE_ARCS * self.instance.N >= self.instance.A:
@@ -239,7 +240,7 @@ def basis_at(lp: LP, x: Floats, arcs: int) -> Any:
 
 
 def solved_lp(lp: LP, **options: Any) -> Any:
-    """HiGHS after it solved the LP, silent and in one thread; RuntimeError where it refuses that."""
+    """HiGHS after it solved the LP, silent and in one thread; Stopped where it refuses that."""
     import highspy
 
     highs = highspy.Highs()
@@ -261,17 +262,13 @@ def basic_columns(highs: Any) -> list[int]:
 
 
 def pass_lp(highs: Any, lp: LP) -> None:
-    """Make the LP the model of HiGHS, array by array; RuntimeError where it is refused."""
+    """Make the LP the model of HiGHS, array by array; Stopped where it is refused."""
     import highspy
 
     (rows, columns), matrix = lp.matrix.shape, lp.matrix
     sizes = columns, rows, matrix.nnz, int(highspy.MatrixFormat.kColwise), int(highspy.ObjSense.kMaximize), 0.0
     bounds, real = (np.zeros(columns), lp.most, lp.lower, lp.upper), np.zeros(columns, np.int32)
-    _checked(highs.passModel(*sizes, lp.cost, *bounds, matrix.indptr, matrix.indices, matrix.data, real), "passModel")
-
-
-def _checked(status: Any, what: str) -> None:
-    import highspy
-
-    if status == highspy.HighsStatus.kError:
-        raise RuntimeError(f"HiGHS refused {what}")
+    status = highs.passModel(*sizes, lp.cost, *bounds, matrix.indptr, matrix.indices, matrix.data, real)
+    if status.name == "kError":
+        largest = np.abs(matrix.data).max(initial=0.0)
+        raise Stopped("error", f"HiGHS refuses a model whose numbers go up to {largest:.0e}, but it takes none above 1e+15")

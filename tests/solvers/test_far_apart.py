@@ -152,3 +152,10 @@ def test_a_linear_program_that_needs_too_many_iterations_has_no_answer(monkeypat
     rows = one.arcs.load
     answer = linear_program(-np.ones(one.A), rows, np.ones(rows.shape[0]), presolve=False)
     assert (answer.success, answer.x) == (False, None)
+
+
+@pytest.mark.parametrize(("name", "method"), [("lmmf", "highs:leximin"), ("mmf", "highs")])
+def test_a_model_that_highs_refuses_is_told_by_its_largest_number(name, method):
+    one = fa.Instance([[1, 2], [2, 1]], [[4, 4], [4, 4]], rates=[[1e16, 1], [1, 1]])
+    found = fa.solve(one, name, method)
+    assert found.message == "HiGHS refuses a model whose numbers go up to 1e+16, but it takes none above 1e+15"
