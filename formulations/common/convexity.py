@@ -166,6 +166,8 @@ def _faults_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[str]:
             yield _fault(f"parameter {expr.name}", part, expr(exception=False))
         elif expr.is_variable_type() and (expr.fixed or expr.value != expr.value):  # Ipopt cannot start at nan
             yield _fault(f"fixed variable {expr.name}", part, expr.value)
+            if expr.value not in expr.domain:  # a logarithm of 0 would end in the words of Pyomo
+                yield f"the variable {expr.name} is fixed to {expr.value}, but it must be in {expr.domain}"
 
 
 def _untaken(expr: Any) -> str | None:

@@ -86,6 +86,12 @@ def fixed_at_nothing(model):
     return model.x["u3", 0, "s1"] <= model.y
 
 
+def fixed_below_its_least(model):
+    model.y.domain = pyo.PositiveReals
+    model.y.fix(0, skip_validation=True)
+    return model.x["u3", 0, "s1"] <= model.y
+
+
 def of_one_arc(make):
     return {"pyomo": lambda model, _: setattr(model, "mine", pyo.Constraint(expr=make(model.x["u3", 0, "s1"]) <= 3))}
 
@@ -124,6 +130,7 @@ UNSOLVABLE = {
     ),
     "pyomo: no bound": (without_value(in_its_bounds), "the parameter p in its bounds of y has no value"),
     "pyomo: fixed": (without_value(fixed_at_nothing), "the fixed variable y in its constraint mine has no value"),
+    "pyomo: fixed outside": (without_value(fixed_below_its_least), "the variable y is fixed to 0, but it must be in PositiveReals"),
     "pyomo: two objectives": ({"pyomo": second_goal}, "it has 2 objectives"),
     "pyomo: either": ({"pyomo": either}, "it has the Disjunction mine, which must be transformed"),
     "pyomo: joined": ({"pyomo": joined}, "it has the Arc mine, which must be transformed"),
