@@ -190,17 +190,17 @@ class InstanceData:
     @cached_property
     def users(self) -> tuple[str, ...]:
         """(N,) names."""
-        return tuple(self._users)
+        return tuple(self._users[:])  # numbered names are made all at once
 
     @cached_property
     def servers(self) -> tuple[str, ...]:
         """(K,) names."""
-        return tuple(self._servers)
+        return tuple(self._servers[:])
 
     @cached_property
     def resources(self) -> tuple[str, ...]:
         """(R,) names."""
-        return tuple(self._resources)
+        return tuple(self._resources[:])
 
     @cached_property
     def has_floors(self) -> bool:

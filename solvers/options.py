@@ -154,6 +154,8 @@ def at_accuracy(words: Mapping[str, Any], accuracy: Accuracy) -> Any:
     >>> f"{at_accuracy({'low': 1e-4, 'mid': 1e-12, 'high': 1e-13}, 1e-7):.1e}"
     '3.2e-13'
     """
+    if accuracy in ACCURACY:
+        return words[str(accuracy)]
     residual = promised(accuracy)
     scale = sorted(ACCURACY, key=ACCURACY.__getitem__)  # the most accurate word first
     tighter = max((w for w in scale if ACCURACY[w] <= residual), key=ACCURACY.__getitem__, default=scale[0])
@@ -174,7 +176,7 @@ def _between(tight: Any, loose: Any, tighter: str, looser: str, residual: float)
 
 def solver_options(solver: str, accuracy: Accuracy) -> dict[str, Any]:
     """The options of a solver of OPTIONS at an accuracy, a new dict; none for a solver that is not in the table."""
-    return at_accuracy(OPTIONS[solver], accuracy) if solver in OPTIONS else {}
+    return dict(at_accuracy(OPTIONS[solver], accuracy)) if solver in OPTIONS else {}
 
 
 def solver_table(solver: str, accuracy: Accuracy) -> tuple["Option", ...]:

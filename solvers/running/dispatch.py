@@ -374,13 +374,13 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
     """Step 3; where a mechanism that is not of this package raises, its answer is not lost."""
-    mechanism, promise, exact = request.mechanism, request.limits.promised, allocation.x_exact
-    if not is_ours(method):
+    mechanism, promise, exact, ours = request.mechanism, request.limits.promised, allocation.x_exact, is_ours(method)
+    if not ours:
         allocation = allocation.noted(x_exact=None)  # no word of others, in rationals either, is more than a residual
     try:
         result = judged(mechanism, allocation, request.limits, facts, request.reference)
-        ours = is_ours(method) and mechanism.has_residual and not mechanism.integer
-        if ours and result.termination == "inaccurate" and result.residuals["feasibility"] > promise:
+        misses = result.termination == "inaccurate" and result.residuals["feasibility"] > promise
+        if misses and ours and mechanism.has_residual and not mechanism.integer:
             fitting = replace(allocation, x=scaled_down(allocation.instance, allocation.x), x_exact=None)
             result = judged(mechanism, fitting, request.limits, facts, request.reference)
             result = result.noted(message="; ".join(filter(None, (result.message, SCALED))))
@@ -395,7 +395,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
         f"there is no log: {method.id} prints nothing": request.limits.log and not result.log,
     }
     said = [result.message, *(sentence for sentence, holds in unused.items() if holds)]
-    return result.noted(message="; ".join(filter(None, said)), x_exact=result.x_exact if is_ours(method) else exact)
+    return result.noted(message="; ".join(filter(None, said)), x_exact=result.x_exact if ours else exact)
 
 
 def _run(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> tuple[Answer, Times]:
