@@ -257,20 +257,18 @@ def _outcome(pid: int, pipe: int, deadline: float, clock: Callable[[], float]) -
             end = time.monotonic() + GRACE
             received.all_until(pipe, pid, lambda: end - time.monotonic())
     finally:  # also after what a listener raises, or a second Ctrl-C
-        if not received.is_complete:
+        if received.end is None:
             _kill([pid, *processes_below(pid)])
         _signal(os.killpg, pid, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):  # something else in this process has waited for it
             outcome.code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if outcome.ending == "done" and not received.is_complete:
+    if isinstance(received.end, _Raised):
+        raise received.end.error from RuntimeError(received.end.traceback)
+    if received.end is not None:
+        outcome.modules = received.end.modules
+    elif outcome.ending == "done":
         outcome.ending = "died"
-    for message in received.messages:
-        if isinstance(message, _Raised):
-            raise message.error from RuntimeError(message.traceback)
-        if isinstance(message, _Done):
-            outcome.modules = message.modules
-        else:
-            outcome.messages.append(message)
+    outcome.messages = received.messages
     return outcome
 
 
@@ -286,16 +284,12 @@ def _signal(send: Callable[[int, int], None], pid: int, number: int) -> None:
 
 
 class _Received:
-    """The last message that has arrived whole, and how the work ended; of many points of a large instance one is in memory."""
+    """The last message that has arrived whole, of many points of a large instance one, and how the child said that it ended."""
 
     def __init__(self) -> None:
         self.messages: list[Any] = []
+        self.end: _Done | _Raised | None = None  # what the child has started may keep the pipe open
         self._data = bytearray()
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the child said that it has ended: what it has started may keep the pipe open."""
-        return bool(self.messages) and isinstance(self.messages[-1], _Done | _Raised)
 
     def all_until(self, pipe: int, pid: int, left: Callable[[], float]) -> bool:
         """Read until the child has ended (True) or no time is left."""
@@ -304,7 +298,7 @@ class _Received:
             if _has_data(pipe, min(seconds, GLANCE)):
                 chunk = os.read(pipe, 1 << 20)
                 self._take(chunk)
-                if not chunk or self.is_complete:
+                if not chunk or self.end is not None:
                     return True
             elif _has_ended(pid) and not _has_data(pipe, 0):
                 return True
@@ -319,8 +313,10 @@ class _Received:
             message = pickle.loads(bytes(self._data[_LENGTH.size : end]))
             if isinstance(message, listeners.ProgressStep):
                 listeners.tick(message)
+            elif isinstance(message, _Done | _Raised):
+                self.end = message
             else:
-                self.messages = [*(self.messages if isinstance(message, _Done | _Raised) else ()), message]
+                self.messages = [message]
             del self._data[:end]
 
 
