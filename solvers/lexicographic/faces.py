@@ -45,16 +45,10 @@ def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[Roun
 
 def _lacking(instance: Instance, prices: Floats, proof: RoundProof, closed: NDArray[np.bool_]) -> float:
     """How many times the prices of a proof make the arcs that it closed as dear as the open ones of their users."""
-    arcs, concerned = instance.arcs, np.zeros(instance.N, bool)
-    concerned[arcs.user[proof.closed]] = True
-    which = np.flatnonzero(concerned[arcs.user])
-    if not len(which):
-        return 0.0
-    by_arc, shut, user = arcs.by_arc[which], closed[which], (np.cumsum(concerned) - 1)[arcs.user[which]]
-    cost, earlier = by_arc @ prices, by_arc @ proof.prices
-    first = np.flatnonzero(np.diff(user, prepend=-1))
-    least, before = (np.minimum.reduceat(np.where(shut, np.inf, one), first)[user] for one in (cost, earlier))
-    here = proof.closed[which] & (earlier > before)
+    arcs = instance.arcs
+    cost, earlier = arcs.costs(prices), arcs.costs(proof.prices)
+    least, before = (cheapest(instance, p, closed)[arcs.user] for p in (prices, proof.prices))
+    here = proof.closed & (earlier > before)
     return float(((least - cost)[here] / (earlier - before)[here]).max(initial=0.0))
 
 
