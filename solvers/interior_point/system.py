@@ -28,7 +28,7 @@ GUARDS = (1e-16, 1e-14, 1e-12, 1e-10)
 """Added to diagonals, relative, the least that succeeds: redundant equations have no pivot. With equations without the first."""
 
 REFINEMENTS, GRADIENTS = 4, 100
-"""The most steps of conjugate gradients in a solve, and in one whose factor leaves arcs out."""
+"""The most refinements of a solve, and the most steps of conjugate gradients in one whose factor leaves arcs out."""
 
 ROUNDING, LEAST_PAID, HARMLESS = 1e-12, 1e-2, 1e-3
 """The part of a cost that is rounding in d, the least part of y that l counts as, and the part of `target` that rows may lack."""
@@ -59,9 +59,9 @@ class Response(NamedTuple):
     flow: Floats
     g: Any
 
-    def plus(self, other: "Response", times: float) -> "Response":
-        """The sum with a multiple of another one."""
-        return Response(*(one + times * two for one, two in zip(self, other, strict=True)))
+    def plus(self, other: "Response") -> "Response":
+        """The sum with another one."""
+        return Response(*(one + two for one, two in zip(self, other, strict=True)))
 
 
 class ArrowSystem(Elimination):
@@ -131,10 +131,7 @@ class ArrowSystem(Elimination):
         return Response(p, *self.follow(priced, loads.totals(theta * priced), users + g * self.b), g)
 
     def solve(self, rows: Floats, users: Floats, h: float) -> Response:
-        """The response to a right-hand side (K R,), (N,), h, refined once without a balance, and by conjugate gradients.
-
-        Their preconditioner, the factor, leaves refinement a few directions that the guard made too stiff.
-        """
+        """The response to a right-hand side (K R,), (N,), h, refined while rows lack more than rounding."""
         if self.way.negligible > NEGLIGIBLE:  # arcs that count are left out of the factor
             return self._solve_by_gradients(rows, users, h)
         balanced = self.balance is not None
@@ -143,26 +140,21 @@ class ArrowSystem(Elimination):
             return answer
         lack, harmless = rows - self._rows(answer), HARMLESS * self.program.target if balanced else 0.0
         least = max(np.abs(rows).max() * self.program.options.target, harmless)
-        direction, before = answer, np.inf
         for _ in range(REFINEMENTS):
             if not np.abs(lack).max() > least:
                 break
             towards = self._solve(lack, nothing, 0.0)
-            size = float(lack @ towards.p)
-            direction = towards.plus(direction, size / before)
-            change = self._rows(direction)
-            bent = float(direction.p @ change)
-            better = lack - size / bent * change if size > 0 and bent > 0 else lack
+            better = lack - self._rows(towards)
             if not np.abs(better).max() < np.abs(lack).max():
                 break
-            answer, lack, before = answer.plus(direction, size / bent), better, size
+            answer, lack = answer.plus(towards), better
         return answer
 
     def refined_once(self, rows: Floats, users: Floats, h: Any) -> Response:
         """The response, and that to what rows and the equation of g lack then."""
         answer = self._solve(rows, users, h)
         short = h - self.program.dot(self.b, answer.l) - self.c * answer.g
-        return answer.plus(self._solve(rows - self._rows(answer), np.zeros_like(users), short), 1.0)
+        return answer.plus(self._solve(rows - self._rows(answer), np.zeros_like(users), short))
 
     def _solve_by_gradients(self, rows: Floats, users: Floats, h: float) -> Response:
         """The same where the factor leaves arcs out: steps in dp, dl and dg eliminated, until rows lack no more than they may."""
