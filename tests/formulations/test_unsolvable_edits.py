@@ -130,7 +130,10 @@ UNSOLVABLE = {
     ),
     "pyomo: no bound": (without_value(in_its_bounds), "the parameter p in its bounds of y has no value"),
     "pyomo: fixed": (without_value(fixed_at_nothing), "the fixed variable y in its constraint mine has no value"),
-    "pyomo: fixed outside": (without_value(fixed_below_its_least), "the variable y is fixed to 0, but it must be in PositiveReals"),
+    "pyomo: fixed outside": (
+        without_value(fixed_below_its_least),
+        "the variable y is fixed to 0, but it must be in PositiveReals",
+    ),
     "pyomo: two objectives": ({"pyomo": second_goal}, "it has 2 objectives"),
     "pyomo: either": ({"pyomo": either}, "it has the Disjunction mine, which must be transformed"),
     "pyomo: joined": ({"pyomo": joined}, "it has the Arc mine, which must be transformed"),
