@@ -236,6 +236,7 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _with_arcs(self, where: NDArray[np.intp]) -> "ArrowProgram":
         """The same program with some arcs."""
+        assert not isinstance(self.loads, SparseLoads)
         few, end = copy(self), self.parts[0].stop
         few.loads, few.parts = restricted(self.loads, where), parts_of(len(where), len(self.right), self.instance.N)
         few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))

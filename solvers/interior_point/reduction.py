@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.loads import BlockLoads
+from fairalloc.solvers.kkt.loads import Loads
 
 KEPT, FALLING = 0.1, 0.5
 """The ratio of 1, and the part of its d before below which an arc is needed."""
@@ -37,11 +37,9 @@ DIGITS = 1e-7
 """The error from which on all arcs are kept: the last digits are those of all products."""
 
 
-def kept_arcs(
-    loads: BlockLoads, x: Floats, d: Floats, before: Floats, pays: Floats, open_: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def kept_arcs(loads: Loads, x: Floats, d: Floats, before: Floats, pays: Floats, open_: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """(A,) step 1 at x and d (A,), which was `before` an iteration ago, where users pay (N,)."""
     of = loads.of_users
     needed = (x * of(pays) >= KEPT * d * of(loads.totals(x))) | (d < FALLING * before)
     theta = np.divide(x, d, out=np.full(len(x), -1.0), where=open_)
-    return open_ & (needed | (theta == of(loads.most(theta))))
+    return np.asarray(open_ & (needed | (theta == of(loads.most(theta)))))
