@@ -34,7 +34,7 @@ from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorP
 from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, GRID, RISES, WORTHWHILE, kept_arcs
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
-from fairalloc.solvers.kkt.loads import ArcLoads, OwnRowLoads, SparseLoads, own_rows, restricted, uses_few
+from fairalloc.solvers.kkt.loads import ArcLoads, BlockLoads, own_rows, restricted, uses_few
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, most_rows, plan_for, scattered
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
@@ -173,7 +173,7 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = np.flatnonzero(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
-        self.reduces = self.plain and len(self.loads) >= FEWEST and not isinstance(self.loads, SparseLoads | OwnRowLoads)
+        self.reduces = self.plain and len(self.loads) >= FEWEST and isinstance(self.loads, BlockLoads)
         self.before_d = None
         before = now = best = start
         lack = self.residuals(now)
@@ -236,7 +236,7 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _with_arcs(self, where: NDArray[np.intp]) -> "ArrowProgram":
         """The same program with some arcs."""
-        assert not isinstance(self.loads, SparseLoads)
+        assert isinstance(self.loads, BlockLoads)
         few, end = copy(self), self.parts[0].stop
         few.loads, few.parts = restricted(self.loads, where), parts_of(len(where), len(self.right), self.instance.N)
         few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))
