@@ -29,7 +29,7 @@ from fairalloc.formulations.common.duality_gap import reference_prices
 from fairalloc.formulations.common.tasks import cheapest
 from fairalloc.formulations.nb import check_market
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import checked
+from fairalloc.models.arguments import Seconds, checked
 from fairalloc.models.errors import FairallocError, NotApplicable
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
@@ -125,7 +125,7 @@ class PricedAllocation:
 
 
 @checked
-def market(allocation: Allocation) -> PricedAllocation:
+def market(allocation: Allocation, time_limit: Seconds | None = None) -> PricedAllocation:
     """The market in which an allocation with tasks for everybody is bought.
 
     The prices are those of the allocation, scaled so that what users may spend buys all capacities. Where it has none, or their
@@ -135,6 +135,7 @@ def market(allocation: Allocation) -> PricedAllocation:
     Parameters
     ----------
     allocation : of any mechanism; the budgets are the weights of its instance
+    time_limit : seconds for the linear program; where it has not ended then, prices of the allocation's own are taken
 
     Raises
     ------
@@ -155,7 +156,7 @@ def market(allocation: Allocation) -> PricedAllocation:
     own = None if allocation.prices is None else _at(allocation, allocation.prices)
     if own is not None and own.residual <= Judging().proved:  # its own prices need no comparison with others
         return own
-    other = _at(allocation, reference_prices(allocation, instance.weights / allocation.tasks))
+    other = _at(allocation, reference_prices(allocation, instance.weights / allocation.tasks, time_limit or np.inf))
     return other if own is None or other.residual < own.residual else own
 
 

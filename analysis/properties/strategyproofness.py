@@ -41,12 +41,13 @@ from fairalloc.analysis.verdict import Verdict, by_margin, for_the_answer_of, un
 from fairalloc.formulations import Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Count, Seed, Tolerance, checked
+from fairalloc.models.arguments import Count, Seconds, Seed, Tolerance, checked
 from fairalloc.models.errors import FairallocError, NotApplicable, UnknownName, no_such
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import told_apart
 from fairalloc.models.transformations.own_time import own_time
 from fairalloc.solvers import METHODS, solve
+from fairalloc.solvers.running.time_limits import within
 
 AllocationRule: TypeAlias = Callable[[Instance], Allocation]
 
@@ -71,6 +72,7 @@ def check_mechanism(
     coalition: Count = 2,
     method: str | None = None,
     tolerance: Tolerance = TOLERANCE,
+    time_limit: Seconds | None = None,
     **parameters: Any,
 ) -> Verdict:
     """Check a property of a mechanism at one instance.
@@ -88,6 +90,8 @@ def check_mechanism(
     seed : seed of the search
     coalition : largest number of users who misreport together, for group-strategyproofness
     tolerance : the largest gain that counts as rounding; not used for rational answers
+    time_limit : seconds for the whole call, which then runs in a child process; None = no limit. A verdict that is not decided in
+        time says so
 
     Returns
     -------
@@ -111,19 +115,23 @@ def check_mechanism(
             raise NotApplicable(f"mechanism {item.id!r} has no answer on {known!r}: {found.message or found.outcome}")
         return found
 
-    quick, exact = partial(by, method), partial(by, "exact") if METHODS["exact"].computes(item.kept(home)) else None
-    if not isinstance(property, str) or property in PROPERTIES:
-        verdict = check((exact or quick)(home), property, tolerance)
-    elif property == "population-monotonicity":
-        verdict = leaving(home, exact or quick, tolerance)
-    elif property in MECHANISM_PROPERTIES:
-        search = _MisreportSearch(home, quick, exact, property, tolerance, seed)
-        verdict = search.verdict(trials, 1 if property == "strategyproofness" else coalition)
-    else:
-        known = (*MECHANISM_PROPERTIES, *PROPERTIES)
-        raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
-    several, confirmed = not item.unique and used, exact and verdict.holds is False  # else the trials are of their method
-    return replace(verdict, answers=for_the_answer_of("exact" if confirmed else used[0])) if several else verdict
+    def work(_: object) -> Verdict:
+        quick, exact = partial(by, method), partial(by, "exact") if METHODS["exact"].computes(item.kept(home)) else None
+        if not isinstance(property, str) or property in PROPERTIES:
+            verdict = check((exact or quick)(home), property, tolerance)
+        elif property == "population-monotonicity":
+            verdict = leaving(home, exact or quick, tolerance)
+        elif property in MECHANISM_PROPERTIES:
+            search = _MisreportSearch(home, quick, exact, property, tolerance, seed)
+            verdict = search.verdict(trials, 1 if property == "strategyproofness" else coalition)
+        else:
+            known = (*MECHANISM_PROPERTIES, *PROPERTIES)
+            raise UnknownName(no_such("property", property, known, f"the properties of a mechanism are {', '.join(known)}"))
+        several, confirmed = not item.unique and used, exact and verdict.holds is False  # else the trials are of their method
+        return replace(verdict, answers=for_the_answer_of("exact" if confirmed else used[0])) if several else verdict
+
+    about = property if isinstance(property, str) else getattr(property, "name", "the property")
+    return within(time_limit or np.inf, work, undecided("the time was not enough", "not decided", about))
 
 
 def misreporting(

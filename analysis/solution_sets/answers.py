@@ -1,5 +1,6 @@
 """`solution_set`: all answers of a mechanism on an instance, their pieces, ranges of tasks, best answers and membership."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +16,7 @@ from fairalloc.formulations.njc import NoJustifiedComplaints
 from fairalloc.formulations.ps_dsf import PsDsf, linear_objective
 from fairalloc.formulations.ps_dsf_tdm import TimeShared
 from fairalloc.models.allocation import Allocation
-from fairalloc.models.arguments import Count, checked
+from fairalloc.models.arguments import Count, Seconds, checked
 from fairalloc.models.errors import InstanceError, NotApplicable, require
 from fairalloc.models.exact.polytopes import Piece, best_vertex
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
@@ -23,6 +24,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import is_vector, rational
 from fairalloc.models.tables import Grid
 from fairalloc.solvers.exact.ps_dsf_pieces import LARGEST, ps_dsf_pieces
+from fairalloc.solvers.running.time_limits import within
 
 SEVERAL = ("alpha-pf-vds", "njc", "ps-dsf", "ps-dsf-tdm")
 """The mechanisms of the papers that may have several answers, which are listed where they can be."""
@@ -136,7 +138,13 @@ class SolutionSet:
 
 @checked
 def solution_set(
-    instance: Instance, mechanism: str | Mechanism, /, *, largest: Count = LARGEST, **parameters: Any
+    instance: Instance,
+    mechanism: str | Mechanism,
+    /,
+    *,
+    largest: Count = LARGEST,
+    time_limit: Seconds | None = None,
+    **parameters: Any,
 ) -> SolutionSet:
     """All answers that a mechanism allows on a small instance, exactly: a union of polytopes in rationals.
 
@@ -146,12 +154,13 @@ def solution_set(
     mechanism : "ps-dsf", "ps-dsf-tdm", "njc", or "alpha-pf-vds" where its equilibria are rational (game_answers.py); an id,
         or the mechanism itself
     largest : arcs of a game that are allowed; a tenth of a second for 6, and about three times as long for each more
+    time_limit : seconds for the whole call, which then runs in a child process; None = no limit
     parameters : of the mechanism, such as alpha
 
     Raises
     ------
     InstanceError : the instance is no Instance, or `largest` is no positive integer
-    NotApplicable : the answers of this mechanism on this instance cannot be listed; the sentence says why
+    NotApplicable : the answers of this mechanism on this instance cannot be listed, or not in time; the sentence says why
 
     Examples
     --------
@@ -166,6 +175,13 @@ def solution_set(
     """
     item = find_mechanism(mechanism).configure(**parameters)
     item.kept(instance)  # refused where it knows no floors or groups
+    found = within(time_limit or math.inf, lambda _: _listed(item, instance, largest), None)
+    if found is None:
+        raise NotApplicable(f"the answers of {item.id} were not listed within the time limit of {time_limit:g} seconds")
+    return found
+
+
+def _listed(item: Mechanism, instance: Instance, largest: int) -> SolutionSet:
     if getattr(item, "objective", None) is not None:
         why = "chooses one of its answers: ask the set without an objective for its best"
         raise NotApplicable(f"the objective of {item.id} {why}")

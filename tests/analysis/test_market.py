@@ -267,3 +267,11 @@ def test_tasks_are_scaled_down_until_they_fit_exactly(x, limits, right):
     assert list(map(float, found)) == pytest.approx(right, rel=1e-15)
     assert max(arcs.loads(found)) <= 1
     assert all(limit is None or u <= limit for u, limit in zip(found, arcs.limits, strict=True))
+
+
+def test_the_limit_is_for_the_linear_program():
+    """In no time its prices prove nothing, so those of the allocation are taken, whatever they prove."""
+    allocation = solve(generators.generic(60, 20, 3), "drfh")
+    free, late = market(allocation), market(allocation, time_limit=1e-9)
+    assert late.residual > 1.1 * free.residual
+    assert late.residual == market(allocation, time_limit=1e-9).residual < np.inf

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from profiles import drawn
 from tolerances import RESIDUAL, ROUNDING
 
-from fairalloc.analysis.solution_sets import game_answers, solution_set
+import fairalloc as fa
+from fairalloc.analysis.solution_sets import answers, game_answers, solution_set
 from fairalloc.formulations import mechanism
 from fairalloc.formulations.ps_dsf import linear_objective
 from fairalloc.formulations.ps_dsf_tdm import time_shared
@@ -18,6 +19,7 @@ from fairalloc.models import Allocation, Instance, InstanceError, NotApplicable
 from fairalloc.models.examples.published import example
 from fairalloc.solvers import solve
 from fairalloc.solvers.exact.ps_dsf import levels
+from fairalloc.solvers.running import time_limits
 
 TWO_BY_TWO = st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2).filter(any), min_size=2, max_size=2)
 CAPACITIES = st.lists(st.lists(st.integers(1, 3), min_size=2, max_size=2), min_size=2, max_size=2)
@@ -284,3 +286,18 @@ def test_what_a_mechanism_refuses_has_no_set(name):
     for more, what in (({"min_tasks": [2, 0]}, "min_tasks"), ({"groups": {"a": [0], "b": [1]}}, "groups")):
         with pytest.raises(NotApplicable, match=f"mechanism '{name}' knows no {what}"):
             solution_set(instance.replace(**more), name)
+
+
+@pytest.mark.skipif(not time_limits.AVAILABLE, reason="no child processes here")
+def test_a_limit_ends_what_looks_at_no_clock(monkeypatch):
+    """Pieces of answers and misreports in rationals take minutes."""
+    small, endless = Instance([[2, 1], [1, 2]], [[6, 6], [6, 6]]), iter(int, 1)
+    monkeypatch.setattr(answers, "ps_dsf_pieces", lambda *_: any(endless))
+    with pytest.raises(NotApplicable, match=r"the answers of ps-dsf were not listed within the time limit of 0\.2 seconds"):
+        fa.solution_set(small, "ps-dsf", time_limit=0.2)
+    found = fa.check_mechanism(small, "drfh", "strategyproofness", trials=1_000_000, time_limit=0.2)
+    assert (found.holds, found.property) == (None, "strategyproofness")
+    assert "the time was not enough" in found.sentence
+    assert fa.check_mechanism(small, "drfh", "strategyproofness", trials=2, time_limit=60.0).method == (
+        fa.check_mechanism(small, "drfh", "strategyproofness", trials=2).method
+    )
