@@ -211,8 +211,12 @@ class PathFollowing:
         """Step 5 with the guess from the tangent, and by linear programs."""
         levels, session, point = self.levels, self.session, newton.point
         self.due = point.theta - np.log(100.0)
-        y, k, _, _, h, _ = point.split(along)
-        guess = y < 0.5, levels.row & (k < 0.5), levels.limited & (h < 0.5)
+        certain, (y, k, _, _, h, _) = point.tau**0.25, point.split(along)
+        guess = (
+            (y < 0.5) | (levels.N * point.y > certain),
+            levels.row & ((k < 0.5) | (point.k > certain)),
+            levels.limited & ((h < 0.5) | (point.h > certain)),
+        )
         levels.cap(np.inf)
         if self.session.several:
             finish_by_layers(session, levels.x(point.y))

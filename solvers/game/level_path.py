@@ -177,6 +177,6 @@ class LevelPath:
         fills = 0.5 * point.slack < -(self.w * moved).sum(axis=1).T
         k = np.where(fills, point.tau / s, 0.0)
         k[self.servers, point.full] = np.exp(turn - point.t) / levels.unit
-        nobody = np.zeros(levels.N, dtype=bool)
-        newton_on_active_arcs(self.session, np.maximum(y - falls, 0.0), k, falls < 0.5 * y, k > 0, nobody)
+        stay = (falls < 0.5 * y) | (levels.N * y > point.tau**0.25)
+        newton_on_active_arcs(self.session, np.maximum(y - falls, 0.0), k, stay, k > 0, np.zeros(levels.N, dtype=bool))
         return CentralPathPoint(y, point.tau / s, e, s, 0.0 * ones, ones, float(np.log(point.tau)))
