@@ -18,7 +18,7 @@ from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.first_level import first_level
-from fairalloc.solvers.backends.highs_session import COLD, FIRST_SPARSE, HighsSession
+from fairalloc.solvers.backends.highs_session import COLD, FIRST_SPARSE, HighsSession, set_options
 from fairalloc.solvers.interior_point.iterates import ENOUGH
 from fairalloc.solvers.method import Stopped
 
@@ -109,7 +109,7 @@ class ColumnsSession(HighsSession):
         self._open(self.part, FIRST_SPARSE)
         self.rising = np.zeros(len(now.active), dtype=bool)
         self._modify(now)
-        self._set(COLD)
+        set_options(self.highs, COLD)
 
     def _modify(self, now: NestedRound) -> None:
         """Make the model that of another round: the last tasks stay feasible, so primal simplex goes on from their basis."""
@@ -123,7 +123,7 @@ class ColumnsSession(HighsSession):
         g[first + np.flatnonzero(now.active)] = -1.0
         self.part = replace(self.part, matrix=sp.hstack([g, self.part.matrix[:, 1:]], format="csc"))
         if self.earlier is not None:
-            self._set({"simplex_strategy": 4})
+            set_options(self.highs, {"simplex_strategy": 4})
 
     def _limit(self, chosen: Any, most: float) -> None:
         """Close columns that carry nothing in later rounds, or open them again."""
@@ -138,7 +138,7 @@ class ColumnsSession(HighsSession):
         part, zeros = self.whole[:, more], np.zeros(len(more))
         start, index = part.indptr[:-1].astype(np.int32), part.indices.astype(np.int32)
         self.highs.addCols(len(more), zeros, zeros, zeros + np.inf, part.nnz, start, index, part.data)
-        self._set({"simplex_strategy": 4})
+        set_options(self.highs, {"simplex_strategy": 4})
         self.inside, self.columns[more] = np.append(self.inside, more), True
         cost, most = np.append(self.part.cost, zeros), np.append(self.part.most, zeros + np.inf)
         self.part = replace(self.part, cost=cost, most=most, matrix=sp.hstack([self.part.matrix, part], format="csc"))

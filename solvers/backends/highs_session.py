@@ -128,13 +128,8 @@ class HighsSession(Session):
         if not (again and termination in LOST):
             return termination
         self.highs.clearSolver()
-        self._set(COLD)
+        set_options(self.highs, COLD)
         return self._run(again=False)
-
-    def _set(self, options: Mapping[str, Any]) -> None:
-        for option, value in options.items():
-            if self.highs.setOptionValue(option, value).name == "kError":
-                raise Stopped("error", f"HiGHS refuses the option {option!r} with the value {shown(value)}")
 
     @cached_property
     def dense(self) -> bool:
@@ -181,8 +176,8 @@ class HighsSession(Session):
         ours |= {"simplex_iteration_limit": lp.pivots, **meant, **chosen}
         ours |= {"presolve": "off"} if ours.get("presolve") != "off" and lp.far_apart else {}
         with self.logged():
-            check_highs_options(self.limits.solver_options)
-            self._set({**ours, **self.limits.solver_options})
+            set_options(self.highs, ours)
+            set_options(self.highs, self.limits.solver_options)
             pass_lp(self.highs, lp)
 
     def _modify_model(self, round: Round) -> None:  # noqa: A002
@@ -193,7 +188,7 @@ class HighsSession(Session):
         self.highs.changeColsBounds(len(most), np.arange(len(most), dtype=np.int32), np.zeros(len(most)), most)
         for n in np.flatnonzero(round.active != self.round.active):
             self.highs.changeCoeff(int(first + n), g, -1.0 if round.active[n] else 0.0)
-        self._set({**LATER_ROUNDS, **self.limits.solver_options})
+        set_options(self.highs, {**LATER_ROUNDS, **self.limits.solver_options})
         self.round = round
 
 
@@ -204,17 +199,11 @@ def _scaled_solve(solve: Callable[[Floats], tuple[Any, Floats]], right: Floats) 
     return found * size if status.name == "kOk" else np.full(len(right), np.nan)
 
 
-def check_highs_options(options: Mapping[str, Any]) -> None:
+def set_options(highs: Any, options: Mapping[str, Any]) -> None:
     """NotApplicable for an option that HiGHS does not know, or a value that it does not take."""
-    if not options:
-        return
-    import highspy
-
-    tried = highspy.Highs()
-    tried.setOptionValue("output_flag", False)
     for option, value in options.items():
         try:
-            taken = tried.setOptionValue(option, value) != highspy.HighsStatus.kError
+            taken = highs.setOptionValue(option, value).name != "kError"
         except (TypeError, ValueError):  # a value of a kind that no option has
             taken = False
         if not taken:

@@ -15,7 +15,7 @@ from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, pivots
 from fairalloc.solvers.backends.cvxpy import ModelMethod, ModelSession
-from fairalloc.solvers.backends.highs_session import check_highs_options
+from fairalloc.solvers.backends.highs_session import set_options
 from fairalloc.solvers.options import NEAR, TERMINATION, Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured
 from fairalloc.solvers.running.threads import highs_scheduler
@@ -101,8 +101,12 @@ class PyomoHighs(PyomoSession):
     """Pyomo's interface to HiGHS."""
 
     def optimise(self) -> str:
+        import highspy
+
         with self.phase("compile"), uncaptured():
-            check_highs_options(self.limits.solver_options)
+            tried = highspy.Highs()  # Pyomo raises errors of its own
+            for options in ({"output_flag": False}, self.limits.solver_options):
+                set_options(tried, options)
             solver = _silent()
             ours = {"threads": self.limits.threads or 1, "output_flag": self.limits.log}
             if not self.mechanism.integer:
