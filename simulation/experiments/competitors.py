@@ -46,7 +46,7 @@ def competitor(sent: Any, kind: str) -> Any:
     """
     if not isinstance(sent, str):
         return unpacked(sent)
-    name, *given = sent.split()
+    name, *given = sent.split() or [""]
     return KINDS[kind][0](name, **named_values(given, f"a parameter of {name}"))
 
 

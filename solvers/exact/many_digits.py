@@ -79,7 +79,7 @@ def _apart(mechanism: AlphaFair, instance: Instance) -> int:
     alpha, levels = mechanism.alphas(instance), instance.weights
     if mechanism.alpha != 1.0:
         levels = mechanism.rate(instance) * np.minimum(instance.arcs.alone, instance.max_tasks)
-    return int(min(np.ptp(np.log2(levels)) * max(np.max(alpha), 1.0 / np.min(alpha)), APART))
+    return int(min(np.ptp(np.log2(levels)) * max(np.max(alpha), 1.0 / max(np.min(alpha), 1e-300)), APART))
 
 
 def _balls(values: Sequence[Any]) -> Balls:

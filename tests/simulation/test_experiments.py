@@ -451,6 +451,8 @@ def test_ones_own_stands_beside_the_others_and_names_replace_them(tmp_path):
     assert [one.label for one in instead] == ["ps-dsf", "my-rule"]
     with pytest.raises(InstanceError, match="two competitors are named 'drfh'"):
         competitors((), ["drfh", "drfh"], "mechanism")
+    with pytest.raises(UnknownName, match="there is no mechanism ''"):
+        competitors((), [" "], "mechanism")
 
 
 def test_experiments_are_found_by_the_beginning_of_their_ids():

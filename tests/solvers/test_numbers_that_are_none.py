@@ -38,6 +38,12 @@ def test_derivatives_that_are_no_numbers_end_ipopt_and_not_the_process(name):
     assert fa.solve(POOL, "fds", alpha=1e308, method=name).termination == "error"
 
 
+def test_the_reciprocal_of_the_smallest_alpha_is_a_number():
+    """1 / alpha is beyond floating point, and shares that are alike are 0 powers of 2 apart: 0 times inf was no number."""
+    alike = fa.example("wang-fig2").instance
+    assert fa.solve(alike, "fds", alpha=1e-320).tasks == pytest.approx(fa.solve(alike, "fds", alpha=1e-3).tasks, rel=0.01)
+
+
 def test_no_success_is_claimed_with_a_residual_that_is_no_number():
     class Unknown(fa.Mechanism):
         id = "unknown"
