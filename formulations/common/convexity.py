@@ -110,7 +110,7 @@ def _proved(expr: Any, convex: bool, concave: bool) -> bool:
 def unsolvable(model: Any) -> str:
     """Why no solver can be right about a CVXPY problem or a Pyomo model, or "".
 
-    It has nan, a number without value, inf in CVXPY, two objectives, two variables "x" or "g", or what no solver of Pyomo takes.
+    It has nan, inf, a number without value, two objectives, two variables "x" or "g", or what no solver of Pyomo takes.
     """
     is_cvxpy = hasattr(model, "is_dcp")
     if not is_cvxpy and (count := len(active(model, "Objective"))) > 1:
@@ -152,18 +152,18 @@ def _faults_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[str]:
     from pyomo.core.expr.numvalue import native_numeric_types
 
     sides = ((v, side) for v in active(model, "Var") for side in (v.lower, v.upper))
-    left = [(f"bounds of {v.name}", side) for v, side in sides if type(side) not in (int, float, type(None))]
-    left += [("objective", goal.expr) for goal in active(model, "Objective")]
-    left += [(f"constraint {row.name}", row.expr) for row in active(model, "Constraint")]
+    left = [(f"bounds of {v.name}", side, math.inf) for v, side in sides if type(side) not in (int, float, type(None))]
+    left += [("objective", goal.expr, math.inf) for goal in active(model, "Objective")]
+    left += [(f"constraint {row.name}", side, math.inf) for row in active(model, "Constraint") for side in row.expr.args]
     while left:
-        part, expr = left.pop()
+        part, expr, most = left.pop()
         if type(expr) in native_numeric_types:
-            yield _fault("", part, float(expr))
+            yield _fault("", part, float(expr), most)
         elif expr.is_expression_type():
             yield "" if (function := _untaken(expr)) is None else f"its {part} has {function}, which solvers do not take"
-            left += [(part, one) for one in expr.args]
+            left += [(part, one, sys.float_info.max) for one in expr.args]  # inf is no number but the side of a row
         elif expr.is_parameter_type():
-            yield _fault(f"parameter {expr.name}", part, expr(exception=False))
+            yield _fault(f"parameter {expr.name}", part, expr(exception=False), most)
         elif expr.is_variable_type() and (expr.fixed or expr.value != expr.value):  # Ipopt cannot start at nan
             yield _fault(f"fixed variable {expr.name}", part, expr.value)
             if expr.value not in expr.domain:  # a logarithm of 0 would end in the words of Pyomo

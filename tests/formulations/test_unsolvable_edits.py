@@ -40,6 +40,10 @@ def nan_factor(model, _):
     model.mine = pyo.Constraint(expr=float("nan") * sum(model.x.values()) <= 1)
 
 
+def inf_factor(model, _):
+    model.mine = pyo.Constraint(expr=float("inf") * sum(model.x.values()) <= 1)
+
+
 def nan_start(model, _):
     model.y = pyo.Var()
     model.y.set_value(float("nan"), skip_validation=True)
@@ -122,6 +126,7 @@ UNSOLVABLE = {
     "two variables x": (added(lambda x: cp.Variable(x.size, name="x") <= 1), "it has 2 variables called 'x'"),
     "pyomo: nan on a side": ({"pyomo": nan_side}, "nan in its constraint mine"),
     "pyomo: nan in a factor": ({"pyomo": nan_factor}, "nan in its constraint mine"),
+    "pyomo: inf in a factor": ({"pyomo": inf_factor}, "inf in its constraint mine"),
     "pyomo: nan at a start": ({"pyomo": nan_start}, "nan in its constraint mine"),
     "pyomo: no value": ({"pyomo": unset}, "the parameter p in its constraint mine has no value"),
     "pyomo: no value of a factor": (
