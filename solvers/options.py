@@ -24,8 +24,8 @@ Accuracy: TypeAlias = str | float
 ACCURACY: Mapping[str, float] = {"low": 1e-3, "mid": 1e-6, "high": 1e-8}
 """The residual each word promises."""
 
-IPOPT: Mapping[str, Any] = {"nlp_scaling_method": "none", "print_level": 0, "sb": "yes", "check_derivatives_for_naninf": "yes"}
-"""Models are written in units of order one, which Ipopt's own scaling would undo; of a NaN its MUMPS crashes."""
+IPOPT: Mapping[str, Any] = {"nlp_scaling_method": "none", "print_level": 0, "sb": "yes"}
+"""Models are written in units of order one, which Ipopt's own scaling would undo."""
 
 NEAR: Mapping[str, Any] = {"mu_init": 1e-6, "bound_push": 1e-8, "bound_frac": 1e-8}
 """For Ipopt where it starts near an answer, which its usual barrier and distance from bounds would leave."""
@@ -54,7 +54,12 @@ TABLE: Mapping[str, Mapping[str, Any]] = {
         **dict.fromkeys(("eps_abs", "eps_rel"), (1e-5, 1e-10, 1e-11)),
         "max_iters": (100_000, 100_000, 1_000_000),
     },
-    "IPOPT": {"tol": (1e-7, 1e-12, 1e-13), "mu_strategy": "monotone", **IPOPT},  # CVXPY sets bound_relax_factor to 0 itself
+    "IPOPT": {  # CVXPY sets bound_relax_factor to 0 itself; of a NaN MUMPS crashes, and so does CasADi where it is looked for
+        "tol": (1e-7, 1e-12, 1e-13),
+        "mu_strategy": "monotone",
+        "check_derivatives_for_naninf": "yes",
+        **IPOPT,
+    },
     "UNO": {  # its preset "ipopt" is the interior-point one, by far the faster here
         "preset": "ipopt",
         "logger": "SILENT",
