@@ -349,7 +349,8 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
     if keep is not None and method.anytime:
         offered(equal_partition(domain))
     text = [part for layer in mechanism.layers if method.id.startswith(f"{layer}:") for part in mechanism.written_by(layer)]
-    canonical = method.canonical and (not text or written_here(*text))  # another model counts tasks as the user does
+    theirs = text and not written_here(*text)  # another model counts tasks as the user does, but for units of its own
+    canonical = method.canonical and not (theirs and written_here(type(mechanism).canonical))
     scaled, unit = mechanism.canonical(domain) if canonical else (domain, np.ones(domain.N))
     limits = replace(request.limits, options=method.options, solver_options=method.solver_options)
     if warm_start is not None:

@@ -13,7 +13,7 @@ import pytest
 from tolerances import RESIDUAL, SHARES
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
-from fairalloc.models import Allocation, NotInstalled, Times
+from fairalloc.models import Allocation, NotInstalled
 from fairalloc.models.examples import generators
 from fairalloc.models.examples.published import example
 from fairalloc.models.transformations.aggregation import expand
@@ -189,10 +189,6 @@ def test_capturing_takes_what_other_code_prints(capfd):
     assert capfd.readouterr().out == ""
 
 
-def test_times_add():
-    assert (Times(1, 2, 3, 4) + Times(1, 1, 1, 1)).total == 14
-
-
 def test_the_private_names_of_cvxpys_nlp_route_are_there():
     """cvxpy:ipopt splits compile from solve with these; the extras pin the CVXPY versions that have them."""
     from cvxpy.reductions.solvers import nlp_solving_chain
@@ -205,7 +201,7 @@ def test_the_private_names_of_cvxpys_nlp_route_are_there():
 @pytest.mark.parametrize("other", ["1.8.2", "1.10.0", "2.0"])
 def test_with_another_cvxpy_only_the_nonlinear_route_is_missing(other, monkeypatch):
     monkeypatch.setattr("fairalloc.solvers.method.is_installed", lambda package: True)
-    monkeypatch.setattr("fairalloc.solvers.method._version", lambda package: other)
+    monkeypatch.setattr("fairalloc.solvers.method.version_of", lambda package: other)
     why = f"uses private names of CVXPY 1.9, but CVXPY {other} is installed: pip install 'cvxpy>=1.9,<1.10'"
     pool = example("wang-pool").instance
     for method in ("cvxpy:ipopt", "cvxpy:uno"):

@@ -9,7 +9,7 @@ from profiles import drawn
 from tolerances import AMPLE
 
 import fairalloc as fa
-from fairalloc.analysis.properties import check
+from fairalloc.analysis.properties import PROPERTIES, check
 from fairalloc.cli import main
 from fairalloc.formulations import MECHANISMS
 from fairalloc.models.exact.rationals import exact_arcs
@@ -70,10 +70,8 @@ def test_instances_with_an_idle_server_are_left_out_and_the_words_say_so():
 
 def test_every_axiom_about_one_profile_is_a_property_with_formulas():
     assert {*PROFILE} == {*AXIOMS}
-    own = {name for name in fa.analysis.PROPERTIES if name.startswith(("envy-up-to", "group-", "hierarchical-", "sibling-"))}
-    assert {*PROFILE} == {*fa.analysis.PROPERTIES} - {"non-wastefulness"} - own, (
-        "of whole tasks and of groups there are no formulas"
-    )
+    own = {name for name in PROPERTIES if name.startswith(("envy-up-to", "group-", "hierarchical-", "sibling-"))}
+    assert {*PROFILE} == {*PROPERTIES} - {"non-wastefulness"} - own, "of whole tasks and of groups there are no formulas"
 
 
 @pytest.mark.parametrize("name", PROFILE)
