@@ -31,10 +31,10 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.interior_point.equations import ArrowEquations, parts_of
 from fairalloc.solvers.interior_point.iterates import ENOUGH, NOTHING, InteriorPointOptions, PrimalDual, Residuals
-from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, GRID, RISES, WORTHWHILE, kept_arcs
+from fairalloc.solvers.interior_point.reduction import BLOCKED, DIGITS, FEWEST, FOLLOWING, GRID, RISES, WORTHWHILE, KeptArcs
 from fairalloc.solvers.interior_point.system import ArrowSystem, Way
 from fairalloc.solvers.interior_point.whole import WholeSystem, whole_matrix
-from fairalloc.solvers.kkt.loads import ArcLoads, BlockLoads, own_rows, restricted, uses_few
+from fairalloc.solvers.kkt.loads import ArcLoads, OwnRowLoads, SparseLoads, own_rows, restricted, uses_few
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, most_rows, plan_for, scattered
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
@@ -136,15 +136,15 @@ class ArrowProgram(ArrowEquations, ABC):
     """A program on one instance, and its iteration.
 
     Systems are in single precision where it is `single`; where it is `loose` their factors leave arcs out; with `whole` nothing
-    is eliminated. Where it `reduces`, iterations leave arcs out; `before_d` is d (A,) of the one before, None at first.
+    is eliminated. `arcs` are those that iterations need, `few` the program with these alone; None where all are, or many.
     """
 
     pairs: NDArray[np.intp]
     single: bool
     loose: bool
     whole: Floats | None
-    reduces: bool
-    before_d: Floats | None
+    arcs: KeptArcs | None
+    few: "ArrowProgram | None"
 
     @abstractmethod
     def error(self, now: PrimalDual, lack: Residuals) -> float:
@@ -173,8 +173,9 @@ class ArrowProgram(ArrowEquations, ABC):
         self.pairs, self.single = np.flatnonzero(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
-        self.reduces = self.plain and len(self.loads) >= FEWEST and isinstance(self.loads, BlockLoads)
-        self.before_d = None
+        few = not self.plain or len(self.loads) < FEWEST
+        self.arcs = None if few or isinstance(self.loads, SparseLoads | OwnRowLoads) else KeptArcs(self.loads)
+        self.few = None
         before = now = best = start
         lack = self.residuals(now)
         least = error = self.error(now, lack)
@@ -219,42 +220,50 @@ class ArrowProgram(ArrowEquations, ABC):
 
     def _next_by_few(self, now: PrimalDual, error: float) -> tuple[PrimalDual, Residuals, float] | None:
         """The same by constraint reduction (reduction.py); None where too many arcs are needed, or it leads nowhere."""
-        (x, *_), (d, _, y, z) = self.split(now.primal), self.split(now.dual)
-        before, self.before_d = self.before_d, d
-        if not (self.reduces and before is not None and DIGITS < error <= FAR):
+        if (arcs := self.arcs) is None:
             return None
-        kept = kept_arcs(self.loads, x, d, before, np.abs(y - z), self.split(self.paired)[0])
-        if np.count_nonzero(kept) > (WORTHWHILE if isinstance(self.loads, ArcLoads) else GRID) * len(x):
+        (x, *_), (d, _, y, z) = self.split(now.primal), self.split(now.dual)
+        if not DIGITS < error <= FAR:
+            arcs.before = d
+            return None
+        if arcs.choose(x, d, np.abs(y - z), self.split(self.paired)[0]):
+            most = (WORTHWHILE if isinstance(self.loads, ArcLoads) else GRID) * len(x)
+            self.few = self._with_arcs(arcs) if np.count_nonzero(arcs.kept) <= most else None
+        if self.few is None:
             return None
         with suppress(np.linalg.LinAlgError):
-            step, ahead = self._reduced(kept, now, error)
+            step, ahead = self._reduced(self.few, arcs, now, error)
             found = self._with_error(now.after(step, *lengths(self.pairs, now, step, BACK)))
             if min(np.divide(lengths(self.pairs, now, step), ahead)) >= BLOCKED and found[2] <= RISES * error:
                 return found
-        self.reduces = False
+        self.arcs = self.few = None
         return None
 
-    def _with_arcs(self, where: NDArray[np.intp]) -> "ArrowProgram":
-        """The same program with some arcs."""
-        assert isinstance(self.loads, BlockLoads)
-        few, end = copy(self), self.parts[0].stop
-        few.loads, few.parts = restricted(self.loads, where), parts_of(len(where), len(self.right), self.instance.N)
+    def _with_arcs(self, arcs: KeptArcs) -> "ArrowProgram":
+        """The same program with the arcs that are kept."""
+        few, end, where = copy(self), self.parts[0].stop, np.flatnonzero(arcs.kept)
+        few.arcs = few.few = None
+        few.loads, few.parts = restricted(arcs.loads, where), parts_of(len(where), len(self.right), self.instance.N)
         few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))
         few.pairs = np.flatnonzero(few.paired)
         return few
 
-    def _reduced(self, kept: NDArray[np.bool_], now: PrimalDual, error: float) -> tuple[PrimalDual, tuple[float, float]]:
+    def _reduced(
+        self, few: "ArrowProgram", arcs: KeptArcs, now: PrimalDual, error: float
+    ) -> tuple[PrimalDual, tuple[float, float]]:
         """Steps 2 to 4 of reduction.py, and how far the arcs that are kept allow to go, primal and dual."""
-        (x, *_), (d, p, y, z), where = self.split(now.primal), self.split(now.dual), np.flatnonzero(kept)
-        end, count, few = len(x), len(where), self._with_arcs(where)
+        (x, *_), (d, p, y, z), where = self.split(now.primal), self.split(now.dual), np.flatnonzero(arcs.kept)
+        end, count = len(x), len(where)
         primal, dual = (np.concatenate([part[where], part[end:]]) for part in (now.primal, now.dual))
         own = PrimalDual(primal, dual, now.g)
-        others, mu = self.paired[:end] & ~kept, few.mu(own)
+        others, mu = self.paired[:end] & ~arcs.kept, few.mu(own)
         dx = np.where(others, np.minimum(FOLLOWING * mu / np.where(others, d, 1.0), x) - x, 0.0)  # 2
         then = np.where(others, x + dx, 0.0)
         u = self.loads.totals(then)
+        few.raised = self.raised
         few.right, few.level = self.right - self.rows(then), self.level - u
         few.most = np.where(self.split(self.paired)[3], self.most - u, 0.0)
+        few.single, few.loose = self.single, self.loose
         system, affine = few._predicted(own, few.residuals(own), error)  # 3
         self.single, self.loose = few.single, few.loose
         step = few._corrected(system, own, affine)

@@ -19,10 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.models.numbers import Floats
-from fairalloc.solvers.kkt.loads import Loads
+from fairalloc.solvers.kkt.loads import BlockLoads
 
-KEPT, FALLING = 0.1, 0.5
-"""The ratio of 1, and the part of its d before below which an arc is needed."""
+KEPT, ROOM = 0.1, 0.3
+"""The ratio of 1, and the part of it that arcs chosen anew have, so that the choice serves for several iterations."""
+
+FALLING, STALE = 0.5, 0.5
+"""The part of its d before below which an arc is needed; the part of the arcs kept that must be, else they are chosen anew."""
 
 FOLLOWING = 0.03
 """The part of mu that the products of the other arcs are to have: about what mu is after the next one or two steps."""
@@ -33,13 +36,27 @@ BLOCKED, RISES = 0.5, 3.0
 WORTHWHILE, GRID, FEWEST = 0.7, 0.4, 25_000
 """The part of the arcs of a list, and of a grid (BLAS-3), up to which fewer are faster; the arcs from which on choosing pays."""
 
-DIGITS = 1e-7
+DIGITS = 1e-8
 """The error from which on all arcs are kept: the last digits are those of all products."""
 
 
-def kept_arcs(loads: Loads, x: Floats, d: Floats, before: Floats, pays: Floats, open_: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(A,) step 1 at x and d (A,), which was `before` an iteration ago, where users pay (N,)."""
-    of = loads.of_users
-    needed = (x * of(pays) >= KEPT * d * of(loads.totals(x))) | (d < FALLING * before)
-    theta = np.divide(x, d, out=np.full(len(x), -1.0), where=open_)
-    return np.asarray(open_ & (needed | (theta == of(loads.most(theta)))))
+class KeptArcs:
+    """The choice of step 1: which arcs are `kept` (A,), at first all, and `before` (A,), d of the iteration before."""
+
+    def __init__(self, loads: BlockLoads) -> None:
+        self.loads, self.kept = loads, np.ones(len(loads), bool)
+        self.before: Floats | None = None
+
+    def choose(self, x: Floats, d: Floats, pays: Floats, open_: NDArray[np.bool_]) -> bool:
+        """Step 1 at x, d (A,), where users pay (N,); whether the arcs that are kept are others than before."""
+        before, self.before = self.before, d
+        if before is None:
+            return False
+        of = self.loads.of_users
+        has, costs = x * of(pays), KEPT * d * of(self.loads.totals(x))
+        needed = open_ & ((has >= costs) | (d < FALLING * before))
+        if self.kept[needed].all() and np.count_nonzero(needed) >= STALE * np.count_nonzero(self.kept):
+            return False
+        theta = np.divide(x, d, out=np.full(len(x), -1.0), where=open_)
+        self.kept = needed | (open_ & (has >= ROOM * costs)) | (theta == of(self.loads.most(theta)))
+        return True

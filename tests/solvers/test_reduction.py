@@ -18,7 +18,7 @@ from fairalloc.solvers.interior_point import reduction
 from fairalloc.solvers.interior_point.iterates import ENOUGH, InteriorPointOptions
 from fairalloc.solvers.interior_point.max_min import MaxMinArrow
 from fairalloc.solvers.interior_point.program import FAR, WORSE, ArrowProgram
-from fairalloc.solvers.interior_point.reduction import DIGITS, FALLING, FOLLOWING, KEPT, kept_arcs
+from fairalloc.solvers.interior_point.reduction import DIGITS, FALLING, FOLLOWING, KEPT, ROOM, KeptArcs
 from fairalloc.solvers.kkt.loads import loads_of, restricted
 from fairalloc.solvers.method import Limits
 
@@ -70,14 +70,27 @@ def test_the_loads_of_some_arcs_are_those_of_all_with_nothing_on_the_others(inst
 def test_arcs_are_kept_that_carry_much_or_fall_and_one_of_each_user():
     """Two users with three arcs each, u = y = 1 nearly; the ratio of x to d decides."""
     loads = loads_of(generators.generic(2, 3, 2), np.ones(2))
-    everywhere, pays = np.ones(6, bool), np.ones(2)
+    arcs, everywhere, pays = KeptArcs(loads), np.ones(6, bool), np.ones(2)
     x, d = np.array([1.0, 1e-3, 1e-9, 1e-9, 2e-9, 1e-9]), np.array([1e-9, 5e-3, 1.0, 50.0, 50.0, 50.0])
-    assert kept_arcs(loads, x, d, d, pays, everywhere).tolist() == [True, True, False, False, True, False]
+    assert not arcs.choose(x, d, pays, everywhere), "which d falls is not known yet"
+    assert arcs.kept.all()
+    assert arcs.choose(x, d, pays, everywhere)
+    assert arcs.kept.tolist() == [True, True, False, False, True, False]
+    assert not arcs.choose(x, d, pays, everywhere), "the same point needs no other arcs"
     falls = np.where(np.arange(6) == 2, 0.9 * FALLING * d, d)
-    assert kept_arcs(loads, x, falls, d, pays, everywhere).tolist() == [True, True, True, False, True, False]
-    assert not kept_arcs(loads, x, d, d, pays, np.arange(6) != 0)[0], "a closed arc carries nothing"
-    dear = np.where(np.arange(6) == 1, 1e-3 / (0.5 * KEPT), d)
-    assert not kept_arcs(loads, x, dear, dear, pays, everywhere)[1]
+    assert arcs.choose(x, falls, pays, everywhere)
+    assert arcs.kept.tolist() == [True, True, True, False, True, False]
+    closed = np.arange(6) != 0
+    other = KeptArcs(loads)
+    other.before = d
+    assert other.choose(x, d, pays, closed)
+    assert not other.kept[0], "a closed arc carries nothing"
+    between = np.array([1.0, 1e-3, 1e-9, 1e-9, 2e-9, 1e-9]), np.array([1e-9, 1e-3 / (0.5 * KEPT), 1.0, 50.0, 50.0, 50.0])
+    assert ROOM < 0.5, "an arc at half of the ratio is kept where arcs are chosen, but is not needed"
+    roomy = KeptArcs(loads)
+    roomy.before = between[1]
+    assert roomy.choose(*between, pays, everywhere)
+    assert roomy.kept[1]
 
 
 def reduce_small_ones(monkeypatch, fewest=100):
@@ -90,9 +103,9 @@ def reduced_steps(monkeypatch, name, instance, fewest=100):
     """(arrow, kept arcs, iterate, step, lengths on the kept arcs, error, whether it is taken) of each reduced step of a solve."""
     steps, reduced, following = [], ArrowProgram._reduced, ArrowProgram._next_by_few
 
-    def noted(self, kept, now, error):
-        step, ahead = reduced(self, kept, now, error)
-        steps.append((copy(self), kept, now, step, ahead, error))
+    def noted(self, few, arcs, now, error):
+        step, ahead = reduced(self, few, arcs, now, error)
+        steps.append((copy(self), arcs.kept.copy(), now, step, ahead, error))
         return step, ahead
 
     def followed(self, now, error):
@@ -111,15 +124,14 @@ def reduced_steps(monkeypatch, name, instance, fewest=100):
 
 def test_what_fell_is_known_from_far_iterations_and_not_where_a_solve_starts_near(monkeypatch):
     """A warm start keeps all arcs for one iteration; a cold one knows which d fall when the error first is small enough."""
-    known, following = [], ArrowProgram._next_by_few
+    known, choose = [], KeptArcs.choose
 
-    def noted(self, now, error):
-        if DIGITS < error <= FAR:
-            known.append(self.before_d is not None)
-        return following(self, now, error)
+    def noted(self, *iterate):
+        known.append(self.before is not None)
+        return choose(self, *iterate)
 
     instance = generators.heavy_tailed(150, 60, 3, 1)
-    monkeypatch.setattr(ArrowProgram, "_next_by_few", noted)
+    monkeypatch.setattr(KeptArcs, "choose", noted)
     monkeypatch.setattr(kernel, "FEWEST", 3000)
     answer = solve(instance, "drfh", METHOD)
     assert known, "cold"
@@ -170,8 +182,8 @@ def test_a_step_that_raises_the_error_is_done_again_with_all_arcs(monkeypatch):
     """Here one that goes the other way."""
     reduced, following, errors = ArrowProgram._reduced, ArrowProgram._next, []
 
-    def reversed_step(self, kept, now, error):
-        step, _ = reduced(self, kept, now, error)
+    def reversed_step(self, few, arcs, now, error):
+        step, _ = reduced(self, few, arcs, now, error)
         errors.append(error)
         return step._replace(primal=-step.primal, dual=-step.dual, g=-step.g), (1e-9, 1e-9)
 
