@@ -141,7 +141,7 @@ def plan_for_game(loads: Loads) -> Plan:
 def factorised(loads: Loads, head: "Elimination", plan: Plan) -> Factor:
     """What solves for p; LinAlgError where the matrix is symmetric, but not positive definite in floating point."""
     if isinstance(loads, OwnRowLoads):
-        return Factor(_shared_rows(loads, head))
+        return Factor(SharedRows(loads, head).solve)
     if not isinstance(loads, SparseLoads):
         if loads.charging is not None:
             return _unsymmetric(loads, head, plan)
@@ -183,47 +183,56 @@ def _rows(loads: BlockLoads | SparseLoads, head: "Elimination") -> Solve:
     return _cholesky(matrix, lambda guard: _pivots(diagonal, head, guard), head.guards)
 
 
-def _shared_rows(loads: OwnRowLoads, head: "Elimination") -> Solve:
-    """The same of shared rows: own rows are eliminated first, but for those that have their pivot of the border, which stay.
+class SharedRows:
+    """What is left of shared rows: own rows are eliminated first, but for those that have their pivot of the border, which stay.
 
-    The border changes as in sparse_factor.py.
+    stays, root : (N,) whose own row stays, and the root of the pivot of each other one; inf where it stays
+    coupling : (A,) the weights of C W^-1/2;  moved : (N,) W^-1/2 times the border's own rows
+    rho, border : of the rows that are left, as in sparse_factor.py
     """
-    kind, shared, rho = np.float64 if head.refined else np.float32, loads.shared, 0.5 * head.rho
-    apart, own = loads.deviations(head.theta, head.shaft, head.ends, largest_of_users(loads, head.theta))
-    (s, s_own), (border, along) = loads.separate(head.s), loads.separate(head.along if rho else np.zeros(loads.R))
-    own = own * (1.0 + head.guards[0]) + s_own
-    stays = own < BORDERED * rho * along**2
-    root = np.where(stays, np.inf, np.sqrt(np.where(own > 0, own, 1.0)))
-    weights, moved = head.theta * apart, along / root
-    coupling, staying = weights / loads.of_users(root), np.where(loads.of_users(stays), weights, 0.0)
 
-    matrix = _coupled(shared, *_scaled(shared, head), kind)
-    put_on_the_diagonal(matrix, shared.blocks(head.own, head.twin_weights))
-    first = np.concatenate([matrix.diagonal().astype(float) + s, own[stays]])
-    matrix += _coupled(shared, coupling, loads.counts, kind)
-    size, whole = len(matrix), np.zeros((len(first), len(first)), kind, order="F")
-    whole[:size, :size] = matrix
-    whole[size:, :size] = sp.csr_array(shared.sparse_coupling(staying))[stays].toarray()
-    border = np.concatenate([border - shared.rows(coupling * loads.of_users(moved)), along[stays]])
-    rho = rho / (1.0 + rho * float(moved @ moved))
-    first += rho * border**2
-    whole = blas("syr", kind)(rho, border, a=whole, lower=1, overwrite_a=1)
-    left = whole.diagonal() + np.concatenate([s, own[stays]])
-    factor = _cholesky(whole, lambda guard: np.where(first > 0, left + guard * first, 1.0), head.guards)
+    def __init__(self, loads: OwnRowLoads, head: "Elimination") -> None:
+        self.loads, rho = loads, 0.5 * head.rho
+        apart, own = loads.deviations(head.theta, head.shaft, head.ends, largest_of_users(loads, head.theta))
+        (s, s_own), (border, along) = loads.separate(head.s), loads.separate(head.along if rho else np.zeros(loads.R))
+        own = own * (1.0 + head.guards[0]) + s_own
+        self.stays = own < BORDERED * rho * along**2
+        self.root = np.where(self.stays, np.inf, np.sqrt(np.where(own > 0, own, 1.0)))
+        weights, self.moved = head.theta * apart, along / self.root
+        self.coupling = weights / loads.of_users(self.root)
+        self.rho = rho / (1.0 + rho * float(self.moved @ self.moved))
+        border = border - loads.shared.rows(self.coupling * loads.of_users(self.moved))
+        self.border = np.concatenate([border, along[self.stays]])
+        self.factor = self._factorised(head, weights, np.concatenate([s, own[self.stays]]))
 
-    def solve(right: Floats) -> Floats:
-        rows, half = loads.separate(right)
-        rows = np.concatenate([rows, half[stays]])
-        half = half / root
-        w = rho * float(moved @ half)
-        rows[:size] -= shared.rows(coupling * loads.of_users(half))
-        p = factor(rows - w * border)
-        w += rho * float(border @ p)
-        own = (half - loads.totals(coupling * shared.priced(p[:size])) - w * moved) / root
-        own[stays] = p[size:]
-        return loads.joined(p[:size], own)
+    def _factorised(self, head: "Elimination", weights: Floats, s: Floats) -> Solve:
+        """Of M - C W^-1 C^T and the rows that stay, from the weights of C (A,), S of the shared rows and W + S of the others."""
+        shared, kind = self.loads.shared, np.float64 if head.refined else np.float32
+        matrix = _coupled(shared, *_scaled(shared, head), kind)
+        put_on_the_diagonal(matrix, shared.blocks(head.own, head.twin_weights))
+        first, size = s + self.rho * self.border**2, len(matrix)
+        first[:size] += matrix.diagonal()
+        whole = np.zeros((len(s), len(s)), kind, order="F")
+        whole[:size, :size] = matrix + _coupled(shared, self.coupling, self.loads.counts, kind)
+        staying = np.where(self.loads.of_users(self.stays), weights, 0.0)
+        whole[size:, :size] = sp.csr_array(shared.sparse_coupling(staying))[self.stays].toarray()
+        whole = blas("syr", kind)(self.rho, self.border, a=whole, lower=1, overwrite_a=1)
+        left = whole.diagonal() + s
+        return _cholesky(whole, lambda guard: np.where(first > 0, left + guard * first, 1.0), head.guards)
 
-    return solve
+    def solve(self, right: Floats) -> Floats:
+        """The solution for a right-hand side (rows,)."""
+        loads, shared, coupling = self.loads, self.loads.shared, self.coupling
+        blocks, own = loads.separate(right)
+        half = own / self.root
+        w = self.rho * float(self.moved @ half)
+        rows = np.concatenate([blocks - shared.rows(coupling * loads.of_users(half)), own[self.stays]])
+        p = self.factor(rows - w * self.border)
+        w += self.rho * float(self.border @ p)
+        blocks = p[: len(blocks)]
+        own = (half - loads.totals(coupling * shared.priced(blocks)) - w * self.moved) / self.root
+        own[self.stays] = p[len(blocks) :]
+        return loads.joined(blocks, own)
 
 
 def _squares(loads: SparseLoads, head: "Elimination") -> tuple[Floats, Floats]:
