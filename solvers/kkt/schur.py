@@ -25,6 +25,7 @@ they change of its costs, and the factor is that of LU.
 **What is left is factorised** in one of these ways, of which `plan_for` chooses by sizes, with F for D + E:
 
 - "rows": users eliminated, Cholesky factor of P + S - B F^-1 C^T, dense with K R rows; in the game LU, whose sign is wanted, too.
+  Rows that one user alone uses are eliminated with it (`SharedRows`).
 - "sparse rows": the same matrix, formed and factorised sparse (sparse_factor.py): few pairs of servers have a user in common.
   Where most pairs have (`scattered`) it is a preconditioner without the coupling of arcs with a small part of their user's theta.
 - "sparse equations": rows may be implied by others and the matrix singular. SuperLU's factor with the largest guard.
