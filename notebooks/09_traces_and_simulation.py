@@ -86,7 +86,7 @@ print(made)
 
 # %%
 rng = np.random.default_rng(0)
-activity = fitted.ACTIVITY.at(rng.random(20_000))
+activity = fitted.values_at(fitted.ACTIVITY, rng.random(20_000))
 quanta = fitted.quanta_for(activity, rng)
 found = {
     "end within 5 minutes (38 %)": (activity <= 300).mean(),
