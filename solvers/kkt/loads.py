@@ -26,6 +26,9 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.matrices import Dense, Precision, of_blocks
 
+SPARSE, LARGE = 0.05, 500
+"""The part of the matrix of rows (schur.py) that may be nonzero for "sparse rows", and from how many rows on that is worth it."""
+
 SPARSEST = 10
 """Grids are used from one pair in so many on."""
 
@@ -291,7 +294,10 @@ class OwnRows(NamedTuple):
 
 
 def own_rows(instance: Instance) -> OwnRows | None:
-    """The own rows of an instance that is one server; None where few users have one, or the others are no small blocks."""
+    """The own rows of an instance that is one server.
+
+    None where few users have one, or the others are no small blocks, or so many and so sparse that "sparse rows" takes less.
+    """
     return instance.once("own rows", lambda: _found(instance)) if instance.K == 1 and instance.R > MANY else None
 
 
@@ -309,8 +315,10 @@ def _found(instance: Instance) -> OwnRows | None:
         return None
     shared = np.setdiff1d(np.arange(instance.R), own)
     server, r = _blocks(sp.csr_array(load[shared].T))
-    width = int(r.max(initial=0)) + 1
-    return OwnRows(own, shared, server * width + r, int(server.max(initial=0)) + 1, width) if width <= WIDE else None
+    servers, width = int(server.max(initial=0)) + 1, int(r.max(initial=0)) + 1
+    if width > WIDE or (servers * width > LARGE and uses_few(instance) and couples_few(instance)):
+        return None
+    return OwnRows(own, shared, server * width + r, servers, width)
 
 
 def _blocks(arcs: sp.csr_array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -411,6 +419,13 @@ def uses_few(instance: Instance) -> bool:
         return False
     counts = np.diff(arcs.owner.indptr).astype(float)
     return bool((counts * (counts - 1.0)).sum() <= 2.0 * PAIRS)
+
+
+def couples_few(instance: Instance) -> bool:
+    """Whether rows are many, and few pairs of them have a user in common."""
+    rows, arcs = instance.K * instance.R, instance.arcs
+    used = np.add.reduceat(np.diff(arcs.load.indptr).astype(float), arcs.first)
+    return rows > LARGE and bool((used**2).sum() <= SPARSE * rows**2)  # of all pairs of rows
 
 
 def squares(terms: sp.csr_array) -> sp.csc_array | None:

@@ -46,11 +46,14 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.kkt.dominant import Balance, factor_of_dominant
 from fairalloc.solvers.kkt.loads import (
+    LARGE,
+    SPARSE,
     SPARSEST,
     BlockLoads,
     Loads,
     OwnRowLoads,
     SparseLoads,
+    couples_few,
     largest_of_users,
     own_rows,
     uses_few,
@@ -70,9 +73,6 @@ from fairalloc.solvers.kkt.sparse_factor import SparseFactor, SparseLU
 
 Plan: TypeAlias = Literal["rows", "sparse rows", "sparse equations", "users", ""]
 Solve: TypeAlias = Callable[[Floats], Floats]
-
-SPARSE, LARGE = 0.05, 500
-"""The part of the matrix of "rows" that may be nonzero for "sparse rows", and the rows from which on sparsity is worth it."""
 
 FEW = 2
 """How many times as many rows "rows" may have where users have few arcs, as their coupling needs no memory."""
@@ -101,11 +101,9 @@ def plan_for(instance: Instance, most: int) -> Plan:
     """The cheapest exact way; "" where no dense matrix has at most `most` rows and users have many servers in common."""
     rows, users, limit = instance.K * instance.R, instance.N, most_rows(instance, most)
     if found := own_rows(instance):
-        return "rows" if found.servers * found.width <= most else ""
+        return "rows" if found.servers * found.width <= limit else ""
     if uses_few(instance):
-        used = np.add.reduceat(np.diff(instance.arcs.load.indptr).astype(float), instance.arcs.first)
-        few_coupled = rows > LARGE and (used**2).sum() <= SPARSE * rows**2  # of all pairs of rows
-        return "sparse rows" if few_coupled else "rows" if rows <= limit else ""
+        return "sparse rows" if couples_few(instance) else "rows" if rows <= limit else ""
     if rows > LARGE and not (_grid(instance) or _overlapping(instance)):
         return "sparse rows"
     if users <= most and (rows > limit or (rows > LARGE and users < 0.25 * rows)):
@@ -171,12 +169,7 @@ def _unsymmetric(loads: BlockLoads, head: "Elimination", plan: Plan) -> Factor:
 
 
 def _rows(loads: BlockLoads | SparseLoads, head: "Elimination") -> Solve:
-    kind = np.float64 if head.refined else np.float32
-    if isinstance(loads, SparseLoads):
-        matrix = loads.remaining(*_squares(loads, head), kind)
-    else:
-        matrix = _coupled(loads, *_scaled(loads, head), kind)
-        put_on_the_diagonal(matrix, loads.blocks(head.own, head.twin_weights))
+    matrix = loads.remaining(*_squares(loads, head), head.kind) if isinstance(loads, SparseLoads) else _whole(loads, head)
     if head.rho:
         syr = blas("syr", matrix.dtype)
         matrix = syr(0.5 * head.rho, head.along, a=matrix, lower=1, overwrite_a=1)
@@ -208,9 +201,8 @@ class SharedRows:
 
     def _factorised(self, head: "Elimination", weights: Floats, s: Floats) -> Solve:
         """Of M - C W^-1 C^T and the rows that stay, from the weights of C (A,), S of the shared rows and W + S of the others."""
-        shared, kind = self.loads.shared, np.float64 if head.refined else np.float32
-        matrix = _coupled(shared, *_scaled(shared, head), kind)
-        put_on_the_diagonal(matrix, shared.blocks(head.own, head.twin_weights))
+        shared, kind = self.loads.shared, head.kind
+        matrix = _whole(shared, head)
         first, size = s + self.rho * self.border**2, len(matrix)
         first[:size] += matrix.diagonal()
         whole = np.zeros((len(s), len(s)), kind, order="F")
@@ -234,6 +226,13 @@ class SharedRows:
         own = (half - loads.totals(coupling * shared.priced(blocks)) - w * self.moved) / self.root
         own[self.stays] = p[len(blocks) :]
         return loads.joined(blocks, own)
+
+
+def _whole(loads: BlockLoads, head: "Elimination") -> Dense:
+    """(K R, K R) P - B F^-1 B^T, the lower triangle at least."""
+    matrix = _coupled(loads, *_scaled(loads, head), head.kind)
+    put_on_the_diagonal(matrix, loads.blocks(head.own, head.twin_weights))
+    return matrix
 
 
 def _squares(loads: SparseLoads, head: "Elimination") -> tuple[Floats, Floats]:
@@ -394,6 +393,7 @@ class Elimination:
 
     def __init__(self, loads: Loads, theta: Floats, ends: Floats, s: Floats, refined: bool = True) -> None:
         self.loads, self.theta, self.ends, self.s, self.refined = loads, theta, ends, s, refined
+        self.kind = np.float64 if refined else np.float32
         self.shaft = loads.totals(theta) + ends  # 1
         if refined:
             self.pivot, small = self._pivots(), theta.copy()

@@ -9,7 +9,7 @@ import fairalloc as fa
 from fairalloc.models.examples import generators
 from fairalloc.solvers.kkt import loads
 from fairalloc.solvers.kkt.loads import OwnRowLoads, loads_of, own_rows
-from fairalloc.solvers.kkt.schur import Elimination
+from fairalloc.solvers.kkt.schur import Elimination, plan_for
 
 METHOD = "interior-point"
 
@@ -90,6 +90,14 @@ def test_rows_are_found_by_who_uses_them() -> None:
     assert own_rows(generators.network(60, 80)) is None
     assert own_rows(generators.market(70, 5)) is None
     assert own_rows(fa.with_own_time(generators.market(80, 70), [1, *79 * [None]])) is None
+
+
+def test_many_servers_with_few_users_each_are_factorised_sparse() -> None:
+    """2,500 users of 6,600 servers were refused, as a dense matrix of the shared rows is too large."""
+    sparse = fa.with_own_time(generators.market(300, 600, density=0.005))
+    assert own_rows(sparse) is None
+    assert plan_for(sparse, 100) == "sparse rows"
+    assert fa.solve(sparse, "nb", method=METHOD).residual <= RESIDUAL
 
 
 def test_equal_times_are_told_by_the_border() -> None:
