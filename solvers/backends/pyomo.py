@@ -104,9 +104,8 @@ class PyomoHighs(PyomoSession):
         import highspy
 
         with self.phase("compile"), uncaptured():
-            tried = highspy.Highs()  # Pyomo raises errors of its own
-            for options in ({"output_flag": False}, self.limits.solver_options):
-                set_options(tried, options)
+            if self.limits.solver_options:  # of which Pyomo raises errors of its own
+                set_options(highspy.Highs(), {"output_flag": False, **self.limits.solver_options})
             solver = _silent()
             ours = {"threads": self.limits.threads or 1, "output_flag": self.limits.log}
             if not self.mechanism.integer:
