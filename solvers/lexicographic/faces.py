@@ -5,8 +5,7 @@ full, and an arc dearer than the cheapest of its user is empty. The prices of a 
 a multiple of the prices of earlier rounds, which cost nothing in the bound (*) of weak_duality.py, makes up for that.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,39 +16,58 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
 
-@dataclass(frozen=True)
-class RoundProof:
-    """Prices (K R,) >= 0 that prove a round for all feasible x, and the rows and arcs that they made full and closed."""
+@dataclass
+class Proofs:
+    """Of each round so far the prices (K R,) >= 0 that prove it for all feasible x.
 
-    prices: Floats
-    full: NDArray[np.bool_]
-    closed: NDArray[np.bool_]
-
-
-def lifted(instance: Instance, prices: Floats, now: Round, proofs: Sequence[RoundProof]) -> Floats:
-    """Prices (K R,) >= 0 that prove on all arcs and rows what the prices of a round prove on its face.
-
-    The prices of an earlier round cost nothing in (*): its users are at their level, its rows are full. Enough of them make up
-    for negative prices of rows that they filled, and keep the arcs that they closed dearer than the open ones.
+    `filled_by` (K R,) and `closed_by` (A,) are the rounds whose prices made rows full and arcs closed; -1 = none.
     """
-    result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.full, prices, 0.0))
-    closed = now.closed
-    for proof in reversed(proofs):
-        share = proof.prices > 0
-        short = np.divide(-result, proof.prices, out=np.zeros_like(result), where=share & proof.full)
-        more = max(0.0, float(short.max()), _lacking(instance, result, proof, closed))
-        result = result + more * proof.prices
-        closed = closed & ~proof.closed
-    return np.maximum(result, 0.0)
 
+    filled_by: NDArray[np.intp]
+    closed_by: NDArray[np.intp]
+    prices: list[Floats] = field(default_factory=list)
 
-def _lacking(instance: Instance, prices: Floats, proof: RoundProof, closed: NDArray[np.bool_]) -> float:
-    """How many times the prices of a proof make the arcs that it closed as dear as the open ones of their users."""
-    arcs = instance.arcs
-    cost, earlier = arcs.costs(prices), arcs.costs(proof.prices)
-    least, before = (cheapest(instance, p, closed)[arcs.user] for p in (prices, proof.prices))
-    here = proof.closed & (earlier > before)
-    return float(((least - cost)[here] / (earlier - before)[here]).max(initial=0.0))
+    @classmethod
+    def none(cls, now: Round) -> "Proofs":
+        """Before the first round."""
+        return cls(np.full(len(now.full), -1), np.full(len(now.closed), -1))
+
+    def add(self, prices: Floats, now: Round, later: Round) -> None:
+        """The prices that prove the round `now`, after which the round `later` was solved."""
+        self.filled_by[now.at_most & ~later.at_most] = len(self.prices)
+        self.closed_by[later.closed & ~now.closed] = len(self.prices)
+        self.prices.append(prices)
+
+    def lifted(self, instance: Instance, prices: Floats, now: Round) -> Floats:
+        """Prices (K R,) >= 0 that prove on all arcs and rows what the prices of a round prove on its face.
+
+        The prices of an earlier round cost nothing in (*): its users are at their level, its rows are full. Enough of them make
+        up for negative prices of rows that they filled, and keep the arcs that they closed dearer than the open ones. The last
+        are added first, since they may change what the rows and arcs of rounds before them lack.
+        """
+        result = np.where(now.at_most, np.maximum(prices, 0.0), np.where(now.full, prices, 0.0))
+        rounds = len(self.prices)
+        while (rounds := self._last_lacking(instance, result, rounds)) >= 0:
+            proof = self.prices[rounds]
+            rows = (self.filled_by == rounds) & (proof > 0)
+            short = float((-result[rows] / proof[rows]).max(initial=0.0))
+            result = result + max(short, self._lacking(instance, result, rounds)) * proof
+        return np.maximum(result, 0.0)
+
+    def _last_lacking(self, instance: Instance, prices: Floats, before: int) -> int:
+        """The last round `before` one that filled a row of negative price or closed an arc that is too cheap; -1 = none."""
+        arcs = instance.arcs
+        cheap = arcs.costs(prices) < cheapest(instance, prices, self.closed_by >= 0)[arcs.user]
+        lacking = np.concatenate([self.filled_by[prices < 0], self.closed_by[cheap]])
+        return int(lacking[lacking < before].max(initial=-1))
+
+    def _lacking(self, instance: Instance, prices: Floats, k: int) -> float:
+        """How many times the prices of round k make the arcs that it closed as dear as the open ones of their users."""
+        arcs, closed = instance.arcs, (self.closed_by >= 0) & (self.closed_by <= k)
+        cost, earlier = arcs.costs(prices), arcs.costs(self.prices[k])
+        least, before = (cheapest(instance, p, closed)[arcs.user] for p in (prices, self.prices[k]))
+        here = (self.closed_by == k) & (earlier > before)
+        return float(((least - cost)[here] / (earlier - before)[here]).max(initial=0.0))
 
 
 def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: float) -> Round:

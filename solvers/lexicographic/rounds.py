@@ -37,7 +37,7 @@ from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
-from fairalloc.solvers.lexicographic.faces import RoundProof, lifted, next_face
+from fairalloc.solvers.lexicographic.faces import Proofs, next_face
 from fairalloc.solvers.running.listeners import tell
 
 NOISE = 1e-7, 1e-9
@@ -73,24 +73,24 @@ def solve_rounds(
     if np.isfinite(instance.max_tasks).any():
         first = replace(first, unlimited=True)
     now, x, prices, _ = _solved(instance, rate, solver, [first], tolerance)  # 2.
-    proofs: list[RoundProof] = []
+    proofs = Proofs.none(now)
     while True:
-        tell(iteration=len(proofs) + 1)
+        tell(iteration=len(proofs.prices) + 1)
         if not now.active.any():
-            return x, _layers([*(proof.prices for proof in proofs), lifted(instance, prices.ravel(), now, proofs)], prices)
+            return x, _layers([*proofs.prices, proofs.lifted(instance, prices.ravel(), now)], prices)
         v = rate * instance.arcs.totals(x)
         rise = _rise(instance, rate, v, prices, now)  # 3.
         fixed = rise <= max(tolerance, 2.0 * rise.min())  # 4.
-        proof = lifted(instance, prices.ravel(), now, proofs)  # 5.
+        proof = proofs.lifted(instance, prices.ravel(), now)  # 5.
         active = now.active & ~fixed
         if not active.any():
-            return x, _layers([*(proof.prices for proof in proofs), proof], prices)
+            return x, _layers([*proofs.prices, proof], prices)
         rest = replace(now, active=active, level=np.where(now.active, v, now.level))  # after x they would drift, round by round
         candidates = (next_face(instance, rest, x, prices, noise) for noise in NOISE) if faces else iter([rest])
         later, x_later, prices, taken = _solved(instance, rate, solver, candidates, tolerance)
-        proofs.append(RoundProof(proof, now.at_most & ~later.at_most, later.closed & ~now.closed))
+        proofs.add(proof, now, later)
         if taken > rise[active].max():
-            return x, _layers([proof.prices for proof in proofs], prices)
+            return x, _layers(proofs.prices, prices)
         now, x = later, x_later
 
 
