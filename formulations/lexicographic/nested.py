@@ -29,11 +29,14 @@ from fairalloc.models.tree import Tree
 NOTHING = 1e-6
 """A level below this part of all shares is 0."""
 
-LARGEST = 1e6
-"""Of the w of nodes where limits have prices too, whose rays are worth nothing but for rounding."""
+LARGEST = 1e3
+"""Of what a node is worth, w times its level, in parts of all prices, where limits have prices: rays are worth rounding only."""
 
 ROUNDING = 2.0**-52
 """Of a sum of prices, in parts: a node whose w is as small is proved nothing."""
+
+NO_PRICES = 1e-14
+"""Prices whose sum is a smaller part of the least level are what rounding leaves where limits alone bound it."""
 
 PREFERRED = 1e-8
 """How much more the nodes at the level of a round count where several w prove as much."""
@@ -78,9 +81,10 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
     everything = float((levels * tree.phi)[tree.groups.depth == 1].sum())
     unit = g if g > NOTHING * everything else everything
     kept = np.where(now.active, np.maximum(now.floor, np.minimum(levels, now.base + g)), np.minimum(now.floor, levels))
-    whole = float(np.maximum(prices, 0.0).sum()) or 1.0
+    whole = float(np.maximum(prices, 0.0).sum())
+    whole, prices = (whole, prices) if whole > NO_PRICES * unit else (1.0, np.zeros_like(prices))
     prices = prices / whole  # only ratios count; the active nodes were worth 1 together before
-    at_level = now.active & (levels <= kept * (1.0 + NOTHING))
+    at_level = now.active & (levels - kept <= NOTHING * np.maximum(kept, unit))
     w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
     limited = z > 0
     paid = np.concatenate([np.maximum(prices, 0.0).ravel(), z[limited] * tree.instance.max_tasks[limited]])
@@ -102,8 +106,8 @@ def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[F
     slack = sp.csr_array((-np.ones(len(limited)), (limited, np.arange(len(limited)))), shape=(len(q), len(limited)))
     unit = np.where(q > 0, q, q.max(initial=0.0) or 1.0)  # of each row, for tolerances are absolute
     cost = np.append(-worth[nodes], tree.instance.max_tasks[limited])
-    most = np.minimum(most, LARGEST) if capped.any() else most
-    bounds = np.column_stack([np.zeros(len(cost)), np.append(most[nodes], np.full(len(limited), np.inf))])
+    most = np.minimum(most[nodes], LARGEST / worth[nodes]) if capped.any() else most[nodes]
+    bounds = np.column_stack([np.zeros(len(cost)), np.append(most, np.full(len(limited), np.inf))])
     matrix = sp.diags_array(1.0 / unit) @ sp.hstack([used, slack], format="csr")
     found = linear_program(cost, matrix, q / unit, TEN_DIGITS, bounds=bounds)
     if found.x is None:

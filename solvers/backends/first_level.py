@@ -30,7 +30,7 @@ CHEAPER = 1e-9
 class FirstLevel(NamedTuple):
     """Tasks (A,), prices (K R,), and the error of both; the arcs (A,) that were there, and what each costs above the cheapest.
 
-    `above` (A,) is in parts of the cost of the child's cheapest arc.
+    `above` (A,) is the part of an arc's cost that is above that of its child's cheapest arc.
     """
 
     x: Floats
@@ -63,7 +63,8 @@ def first_level(tree: Tree, limits: Limits) -> FirstLevel:
         x, prices, error = np.zeros(len(arcs)), np.maximum(found.prices.ravel(), 0.0), found.error
         x[order] = found.x / share[order]
     cost = arcs.costs(prices) / share
-    return FirstLevel(x, prices, error, kept, cost / _least(of, cost, np.ones_like(kept))[of] - 1.0)
+    least = _least(of, cost, np.ones_like(kept))[of]
+    return FirstLevel(x, prices, error, kept, 1.0 - np.divide(least, cost, out=np.ones_like(cost), where=cost > 0))
 
 
 def _least(of: NDArray[np.intp], cost: Floats, kept: NDArray[np.bool_]) -> Floats:

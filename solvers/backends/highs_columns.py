@@ -1,4 +1,4 @@
-"""`highs` for nested max-min fairness with many arcs: generated columns, and later rounds on the face of earlier ones.
+"""`highs` for nested max-min fairness: generated columns, and later rounds on the face of earlier ones.
 
 0. Without guarantees and limits the first round is answered by an interior-point method (backends/first_level.py), whose
    prices say which columns may carry anything; else these are near, and the cheapest columns are those to start with.
@@ -22,9 +22,6 @@ from fairalloc.solvers.backends.highs_session import COLD, FIRST_SPARSE, HighsSe
 from fairalloc.solvers.interior_point.iterates import ENOUGH
 from fairalloc.solvers.method import Stopped
 
-MANY = 20_000
-"""Arcs from which on columns are generated."""
-
 NONE = 1e-11
 """A reduced cost that is 0, in canonical units, or in parts of all prices."""
 
@@ -32,7 +29,7 @@ SAME = 1e-8
 """Levels of two answers that differ by no more, relative, are one."""
 
 BATCH = 4_000
-"""Columns that are added at once."""
+"""Columns that are added at once; so few are there from the start."""
 
 EACH = 2
 """Columns of a start, in parts of the rows that can be tight in the first round."""
@@ -45,16 +42,13 @@ OFTEN = 1e8
 
 
 class ColumnsSession(HighsSession):
-    """The rounds of an instance with many arcs; `columns` (A,) says which arcs are in the program."""
+    """The rounds of an instance; `columns` (A,) says which arcs are in the program."""
 
     columns: Any = None
     earlier: tuple[Floats, Floats] | None = None
     """Prices (K R,) and reduced costs (A,) of all earlier rounds together."""
 
     def solve(self, round: Any) -> tuple[Floats, Floats | None]:  # noqa: A002
-        """One round; fewer arcs than MANY are one program."""
-        if self.instance.A < MANY or not isinstance(round, NestedRound):
-            return super().solve(round)
         if self.columns is None and (answer := self._first(round)) is not None:
             return answer
         with self.phase("build"):
@@ -80,6 +74,9 @@ class ColumnsSession(HighsSession):
 
     def _first(self, now: NestedRound) -> tuple[Floats, Floats] | None:
         """The first round by an interior-point method where that answers it; else the columns to start with."""
+        if self.instance.A <= BATCH:
+            self.columns = np.ones(self.instance.A, dtype=bool)
+            return None
         with self.phase("solve"):
             found = first_level(Tree.of(self.instance), self.limits)
         few, arcs = EACH * (self.instance.K * self.instance.R + now.active.sum()), self.instance.arcs
@@ -87,8 +84,8 @@ class ColumnsSession(HighsSession):
         if found.error > ENOUGH or now.floor.any() or np.isfinite(self.instance.max_tasks).any():
             return None
         self.x, self.columns = found.x, found.above <= OPEN
-        dear = -found.above * arcs.costs(found.prices) / (1.0 + found.above)
-        self.earlier = found.prices / found.prices.sum(), dear / found.prices.sum()
+        dear = found.above * arcs.costs(found.prices)
+        self.earlier = found.prices / found.prices.sum(), -dear / found.prices.sum()
         return self.x, found.prices.reshape(self.instance.K, self.instance.R)
 
     def _start(self, now: NestedRound) -> None:

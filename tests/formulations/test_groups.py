@@ -16,6 +16,7 @@ import fairalloc as fa
 from fairalloc.analysis.certificates.certificate import parse_certificate
 from fairalloc.analysis.certificates.dual_solutions import NestedCertificate
 from fairalloc.formulations.lexicographic.linear_program import LP
+from fairalloc.formulations.lexicographic.nested import rises
 from fairalloc.formulations.nested_nb import parts
 from fairalloc.models.exact.hierarchical_filling import hierarchical_filling
 from fairalloc.models.examples import generators
@@ -296,7 +297,7 @@ def test_with_columns_and_departments_as_users_the_answer_is_the_same(family, mo
     made = getattr(generators, family)(24, 6, 3, 1)
     instance = made.replace(groups={f"d{k}": list(range(k, 24, 4)) for k in range(4)})
     whole = fa.solve(instance, "nested-leximin", "highs")
-    monkeypatch.setattr(highs_columns, "MANY", 1)
+    monkeypatch.setattr(highs_columns, "BATCH", 1)
     found = fa.solve(instance.replace(name="again"), "nested-leximin", "highs")
     assert found.claims_success
     assert found.tasks == pytest.approx(whole.tasks, abs=1e-6)
@@ -306,11 +307,33 @@ def test_with_columns_and_departments_as_users_the_answer_is_the_same(family, mo
     assert (instance.arcs.load @ level.x).max() <= 1 + 1e-9
 
 
+@pytest.mark.parametrize(("family", "servers", "resources"), [("sparse", 12, 2), ("zero_demand", 20, 3)])
+def test_many_rounds_are_proved(family, servers, resources):
+    """Each round anew lost feasibility after 14 of 20 rounds; a user without tasks whose level was 5e-30 was not at level 0."""
+    made = getattr(generators, family)(60, servers, resources, 1)
+    instance = made.replace(groups={f"d{k}": list(range(k, 60, 10)) for k in range(10)})
+    found = fa.solve(instance, "nested-leximin", "highs")
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, fa.solve(instance, "nested-leximin", "exact").tasks, rtol=1e-6, atol=1e-9)
+
+
+def test_prices_of_rounding_size_and_rays_of_limits_prove_what_none_would():
+    """The limit of a user bounds it, whatever rounding leaves of prices; the weights of others at their limits can be any."""
+    limited = fa.Instance([[1], [1]], [[10]], max_tasks=[1, 2], groups={"a": [0], "b": [1]})
+    tree = Tree.of(limited)
+    now, levels = fa.mechanism("nested-leximin").first(limited), tree.levels(np.array([1.0, 2.0]))
+    for noise in (0.0, 3e-17):
+        assert rises(tree, now, levels, np.array([[noise]]))[0] < 1e-9
+    made = generators.finite(6, 1, 1, 764661)
+    instance = made.replace(groups={"a": {"users": [3, 2, 0], "weight": 2}, "b": [5, 4, 1]})
+    assert fa.solve(instance, "nested-leximin", "highs").claims_success
+
+
 def test_a_first_level_with_an_error_is_solved_again(monkeypatch):
     """Half of the level, with an error that says so: the columns to start with are all that is used of it."""
     made = generators.generic(24, 6, 3, 1)
     instance = made.replace(groups={f"d{k}": list(range(k, 24, 4)) for k in range(4)})
-    monkeypatch.setattr(highs_columns, "MANY", 1)
+    monkeypatch.setattr(highs_columns, "BATCH", 1)
     monkeypatch.setattr(highs_columns, "first_level", lambda *given: halved(first_level(*given)))
     assert fa.solve(instance, "nested-leximin", "highs").claims_success
 
@@ -328,7 +351,7 @@ def test_from_few_columns_the_answer_is_the_same(given, monkeypatch):
     instance = made.replace(groups=groups, max_tasks=limits)
     whole = fa.solve(instance, "nested-leximin", "highs")
     added = []
-    monkeypatch.setattr(highs_columns, "MANY", 1)
+    monkeypatch.setattr(highs_columns, "BATCH", 1)
     monkeypatch.setattr(of_first_level, "TURNS", 0)
     add = ColumnsSession._add
     monkeypatch.setattr(ColumnsSession, "_add", lambda self, more: added.append(len(more)) or add(self, more))
@@ -342,7 +365,7 @@ def test_from_few_columns_the_answer_is_the_same(given, monkeypatch):
 
 
 def test_columns_take_the_options_of_a_call_and_keep_its_log(monkeypatch):
-    for module, name, value in ((highs_columns, "MANY", 1), (of_first_level, "TURNS", 0)):
+    for module, name, value in ((highs_columns, "BATCH", 1), (of_first_level, "TURNS", 0)):
         monkeypatch.setattr(module, name, value)
     instance = generators.generic(12, 3, 2, 1)
     with pytest.raises(fa.FairallocError, match=r"HiGHS refuses the options .*'no_such_option'"):
@@ -351,7 +374,7 @@ def test_columns_take_the_options_of_a_call_and_keep_its_log(monkeypatch):
 
 
 def test_columns_are_for_those_who_ask_for_no_algorithm_of_highs(monkeypatch):
-    monkeypatch.setattr(highs_columns, "MANY", 1)
+    monkeypatch.setattr(highs_columns, "BATCH", 1)
     monkeypatch.setattr(of_first_level, "TURNS", 0)
     monkeypatch.setattr(ColumnsSession, "solve", lambda *_: pytest.fail("by simplex"))
     assert fa.solve(generators.generic(12, 3, 2, 1), "nested-leximin", "highs:ipx", log=True).log
