@@ -41,6 +41,9 @@ def test_the_ranges_are_those_of_the_mixed_integer_program(demands, capacities, 
     found = solution_set(instance, "ps-dsf")
     assert all(levels(instance, x) is not None for x in found.vertices)
     np.testing.assert_allclose(np.array(found.totals, dtype=float), ranges(instance), rtol=RESIDUAL, atol=RESIDUAL)
+    for piece in found.pieces:
+        least_full = (instance.arcs.load @ np.array(piece.vertices, dtype=float).T).min(axis=1)
+        assert set(piece.bottlenecks) == set(np.flatnonzero(least_full >= 1 - ROUNDING).tolist())
 
 
 def test_the_example_with_two_answers():
