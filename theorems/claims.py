@@ -123,7 +123,7 @@ def _checked_parameters(item: Mechanism, parameters: Mapping[str, Any]) -> dict[
     """Values by name, each of which the mechanism takes."""
     result = {}
     for name, values in parameters.items():
-        if not is_list(values) or not (made := tuple(values)):
+        if not is_list(values) or not (made := tuple(v.tolist() if isinstance(v, np.ndarray) else v for v in values)):
             raise InstanceError(f"the parameter {name} is {shown(values)}, but it must be several values, such as (1, 2)")
         for value in made:
             if set(item.configure(**{name: value}).functions) - {*item.functions}:  # no case and no script can hold them

@@ -540,7 +540,7 @@ def test_the_budget_stops_what_is_under_way_and_begins_nothing_more(tmp_path):
     assert [one.status for one in found.values()] == ["refuted", "not decided", "not decided", "proved"]
     tried = "not refuted in 0 cases, but fewer than 20 decide nothing"
     assert found["K.2"].sentence == f"{tried}; stopped when the budget ended"
-    assert found["K.4"].sentence == "not begun when the budget ended"
+    assert found["K.4"].sentence == "proved: K.4; not begun when the budget ended"
     with FindingStore(store) as kept:
         assert kept.findings().keys() == {"K.1"}
     assert write_witnesses(several, found.values(), path).searched.keys() == {"K.1"}

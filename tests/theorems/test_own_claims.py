@@ -102,14 +102,16 @@ def test_proofs_are_of_the_package_alone():
     one = fa.Instance([[1], [1]], [[2]])
     assert searched("a", "nb", market, "one server, at least 2 users", trials=9).status == "not decided"
     assert searched("b", "nb", "pareto", instances=lambda _: one, trials=9).status == "not decided"
-    four = searched("c", "alpha-pf-vds", "envy-freeness", "everywhere, at least 2 users", parameters={"alpha": (1, 4)}, trials=9)
-    assert "K.T3.envy proves it under more hypotheses: alpha in 1, 2, 3, 1.5, 10, inf" in four.sentence
+    for values in ((1, 4), (np.array([1.0, 4.0]), 2)):
+        four = searched("c", "alpha-pf-vds", "envy-freeness", "everywhere, 2 users", parameters={"alpha": values}, trials=9)
+        assert "K.T3.envy proves it under more hypotheses: alpha in 1, 2, 3, 1.5, 10, inf" in four.sentence
     some = searched("d", "drfh", "pareto", holds="some", trials=9)
     assert some.status == "not decided"
     assert "proved that there is none: it follows from the definition" in some.sentence
-    found = laboratory.verify([fa.claim("e", "drfh", "pareto").statement], AMPLE, jobs=1, trials=9)["e"]
-    assert found.status == "proved"
-    assert "it follows from the definition" in found.sentence
+    for limit in (AMPLE, 1e-9):
+        found = laboratory.verify([fa.claim("e", "drfh", "pareto").statement], limit, jobs=1, trials=9)["e"]
+        assert found.status == "proved"
+        assert found.sentence.startswith("proved: it follows from the definition"), "also where no time was left to look at it"
 
 
 @pytest.mark.deep
@@ -572,6 +574,7 @@ WRONG = [
     ({"instances": 3}, "instances is 3"),
     ({"property": strategyproofness}, "the name of the property is 'strategyproofness', but that is"),
     ({"property": fa.Property("pareto", one_task)}, "is 'pareto', but that is the name of another property"),
+    ({"property": fa.Leximin("pareto", lambda at: np.ones(at.A))}, "is 'pareto', but that is the name of another property"),
     ({"mechanism": "alpha-pf-vds", "parameters": {"utility": (fa.Utility(np.reciprocal),)}}, "which has functions"),
 ]
 

@@ -102,9 +102,8 @@ def claim_properties() -> dict[str, str]:
 def judge_of(given: Any) -> NamedJudge:
     if isinstance(given, str):
         return _by_name(given)
-    if (item := as_mechanism(given)) is not None:
-        return NamedJudge(item.id, partial(_in_floats, property_judge(item)))
-    named = _of_function(given)
+    item = as_mechanism(given)
+    named = _of_function(given) if item is None else NamedJudge(item.id, partial(_in_floats, property_judge(item)))
     if is_ours(named.name):
         raise InstanceError(f"the name of the property is {named.name!r}, but that is the name of another property")
     return named

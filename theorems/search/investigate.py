@@ -79,7 +79,11 @@ def investigate(
 def unfinished(statement: Statement, why: str) -> Finding:
     """What is known of a statement that was stopped or not begun: a proof counts all the same."""
     status = status_of(statement, Status.NOT_DECIDED)
-    return Finding(statement.id, status, f"{why} when the budget ended", 0, {UNFINISHED: why})
+    return Finding(statement.id, status, _naming_proof(statement, status, f"{why} when the budget ended"), 0, {UNFINISHED: why})
+
+
+def _naming_proof(statement: Statement, status: Status, sentence: str) -> str:
+    return f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
 
 
 def _printed(statement: Statement) -> Finding:
@@ -200,7 +204,7 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     doubts = doubts or [f"{len(main.unconfirmed)} violations in floating point were not confirmed"] * bool(main.unconfirmed)
     doubts = doubts or [f"fewer than {ENOUGH} decide nothing"] * (few and not decided)
     sentence = f"{known}not refuted in {tried}" + f", but {', '.join(doubts)}" * bool(doubts) + why
-    sentence = f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
+    sentence = _naming_proof(statement, status, sentence)
     case = None if decided else next(iter([*(broke for broke, _ in main.failed), *main.unconfirmed]), None)
     answers = answers_known(statement, status, None, weakest(main.answers))
     sentence += f" ({answers})" * bool(answers)
