@@ -135,7 +135,8 @@ def market(allocation: Allocation, time_limit: Seconds | None = None) -> PricedA
     Parameters
     ----------
     allocation : of any mechanism; the budgets are the weights of its instance
-    time_limit : seconds for the linear program; where it has not ended then, prices of the allocation's own are taken
+    time_limit : seconds for the linear program; where it has not ended then, prices of the allocation's own are taken,
+        or 0 where it has none
 
     Raises
     ------

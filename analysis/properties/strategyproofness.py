@@ -130,7 +130,7 @@ def check_mechanism(
         several, confirmed = not item.unique and used, exact and verdict.holds is False  # else the trials are of their method
         return replace(verdict, answers=for_the_answer_of("exact" if confirmed else used[0])) if several else verdict
 
-    about = property if isinstance(property, str) else getattr(property, "name", "the property")
+    about = property if isinstance(property, str) else getattr(property, "name", getattr(property, "__name__", "the property"))
     return within(time_limit or np.inf, work, undecided("the time was not enough", "not decided", about))
 
 

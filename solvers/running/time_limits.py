@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NoReturn, TypeVar
 
-from fairalloc.models.errors import FairallocError
+from fairalloc.models.errors import FairallocError, fault
 from fairalloc.solvers.running import listeners
 from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processes_below
 from fairalloc.solvers.running.solver_log import flush_streams
@@ -229,14 +229,16 @@ class _Done:
 
 
 def _send(pipe: int, message: Any) -> None:
-    """By length and pickle; what cannot be pickled, or an error that cannot be read again, is told as text."""
+    """By length and pickle; an error that cannot be read again is told as text. FairallocError where a message is no pickle."""
     try:
         data = pickle.dumps(message)
         if isinstance(message, _Raised):
             pickle.loads(data)
     except Exception as error:
-        reason = message.error if isinstance(message, _Raised) else error
-        data = pickle.dumps(_Raised(RuntimeError(f"{type(reason).__name__}: {reason}"), traceback.format_exc()))
+        if not isinstance(message, _Raised):
+            raise FairallocError(f"what was computed cannot be sent from its process to this one: {fault(error)}") from error
+        told = RuntimeError(f"{type(message.error).__name__}: {message.error}")
+        data = pickle.dumps(_Raised(told, traceback.format_exc()))
     data = _LENGTH.pack(len(data)) + data
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])  # half a message would spoil those that follow
     while data:

@@ -301,6 +301,20 @@ def test_a_limit_ends_what_looks_at_no_clock(monkeypatch):
     found = fa.check_mechanism(small, "drfh", "strategyproofness", trials=1_000_000, time_limit=0.2)
     assert (found.holds, found.property) == (None, "strategyproofness")
     assert "the time was not enough" in found.sentence
+
+    def endless_property(_):
+        return any(endless)
+
+    assert fa.check_mechanism(small, "drfh", endless_property, time_limit=0.2).property == "endless_property"
     assert fa.check_mechanism(small, "drfh", "strategyproofness", trials=2, time_limit=60.0).method == (
         fa.check_mechanism(small, "drfh", "strategyproofness", trials=2).method
     )
+
+
+@pytest.mark.skipif(not time_limits.AVAILABLE, reason="no child processes here")
+def test_a_verdict_that_cannot_leave_its_process_is_one_sentence():
+    """It was a RuntimeError, or "the time was not enough" where the child had ended when that was read."""
+    small, own = Instance([[2, 1], [1, 2]], [[6, 6], [6, 6]]), fa.Verdict("own", False, 1.0, "s", "m", {"f": lambda: 0})
+    for _ in range(3):
+        with pytest.raises(fa.FairallocError, match="cannot be sent from its process to this one"):
+            fa.check_mechanism(small, "drfh", lambda _: own, time_limit=60.0)
