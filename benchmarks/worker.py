@@ -35,6 +35,7 @@ from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN
 from fairalloc.models.arguments import Rule, Whole, check_fields
 from fairalloc.models.errors import NotApplicable, require
 from fairalloc.models.files.jsonio import fingerprint
+from fairalloc.models.numbers import as_json
 from fairalloc.runs.data import array_in, written
 from fairalloc.runs.objects import unpacked
 from fairalloc.runs.processes import START, Document
@@ -156,9 +157,9 @@ def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Do
         **{name: written(getattr(allocation, name)) for name in ARRAYS},
         "x_exact": None if allocation.x_exact is None else list(map(str, allocation.x_exact)),
         **{name: getattr(allocation, name) for name in ("termination", "iterations", "message")},
-        "optimality": allocation.residuals.get("optimality", allocation.residuals.get("stationarity")),
+        "optimality": as_json(allocation.residuals.get("optimality", allocation.residuals.get("stationarity"))),
         "doubt": allocation.not_judged.partition(", and ")[2] if "stationarity" in allocation.residuals else "",
-        "objective": allocation.values.get("objective"),
+        "objective": as_json(allocation.values.get("objective")),
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(allocation.versions.items())),
         "trace": _trace(allocation.trace),
     }
@@ -167,7 +168,8 @@ def _measured(asked: Callable[[Instance], Allocation], instance: Instance) -> Do
 def _trace(events: tuple[Mapping[str, Any], ...]) -> list[list[float]]:
     """[seconds, value] of the iterations of an algorithm that keeps both."""
     name = next((best for best in ("residual", "merit", "change") if any(best in event for event in events)), "")
-    points = [[float(event["seconds"]), float(event[name])] for event in events if "seconds" in event and name in event]
+    told = [[float(event["seconds"]), float(event[name])] for event in events if "seconds" in event and name in event]
+    points = [point for point in told if all(map(math.isfinite, point))]
     keep = np.unique(np.linspace(0, len(points) - 1, min(len(points), TRACE_POINTS)).astype(int))
     return [points[k] for k in keep]
 

@@ -21,7 +21,7 @@ from hand_made import record, summary_of
 from fairalloc.benchmarks import Setting, Suite, SuiteCase, metrics, run, worker
 from fairalloc.benchmarks.records import Job
 from fairalloc.benchmarks.runner import _record
-from fairalloc.models import Instance, InstanceError
+from fairalloc.models import Allocation, Instance, InstanceError
 from fairalloc.runs.data import written
 from fairalloc.runs.objects import packed
 from fairalloc.solvers import judge
@@ -195,6 +195,16 @@ def test_a_plain_answer_is_judged():
     nb = verdict(solved(), case="b")
     assert nb["definition"] > 0.1
     assert not nb["claims"], "the judge takes the word of a method of this package back"
+
+
+def test_an_answer_without_a_point_keeps_how_it_ended():
+    """Its objective is nan: what did not end in time was an error, "its answer was not judged"."""
+    known = {"termination": "time_limit", "values": {"objective": math.nan}, "residuals": {"optimality": math.inf}}
+    known["trace"] = tuple({"iteration": 1, "seconds": 0.1, "residual": value} for value in (math.inf, 0.5))
+    said = worker._measured(lambda instance: Allocation(instance, np.full(instance.A, math.nan), **known), built())
+    found = verdict(json.loads(json.dumps(said)), case="b")
+    assert (found["termination"], found["claims"], found["definition"]) == ("time_limit", False, math.inf)
+    assert [*map(list, found["trace"])] == [[0.1, 0.5]]
 
 
 def test_the_judge_has_time_of_its_own():
