@@ -84,6 +84,12 @@ def test_a_point_that_is_no_answer_counts_for_nothing(monkeypatch):
     assert judged("pareto", 2, 2, 2, 2).holds
 
 
+def test_parameters_by_the_name_of_a_server_have_a_set():
+    """The cache hashed them: TypeError."""
+    everywhere_inf = {"alpha": dict.fromkeys(TWO.servers, "inf")}
+    assert answers.set_of(TWO, "alpha-pf-vds", everywhere_inf).vertices == answers.set_of(TWO, "ps-dsf").vertices
+
+
 def test_large_instances_are_about_one_answer():
     case = Case(generators.generic(4, 2, 2, seed=1))
     for part in ("trial", "confirm"):

@@ -163,14 +163,20 @@ def set_of(
     instance: Instance, mechanism: str, parameters: Mapping[str, Any] = MappingProxyType({}), largest: int = LARGEST
 ) -> SolutionSet | None:
     """All answers; None where they cannot be listed."""
-    hashed = ((name, tuple(value) if isinstance(value, list) else value) for name, value in parameters.items())
-    return _listed(instance, mechanism, largest, tuple(sorted(hashed)))
+    return _listed(instance, mechanism, largest, _Parameters(parameters))
+
+
+class _Parameters(dict[str, Any]):
+    """Parameters that a cache compares: their values, such as lists, need not have a hash."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self))
 
 
 @lru_cache(maxsize=16)
-def _listed(instance: Instance, mechanism: str, largest: int, parameters: tuple[tuple[str, Any], ...]) -> SolutionSet | None:
+def _listed(instance: Instance, mechanism: str, largest: int, parameters: _Parameters) -> SolutionSet | None:
     try:
-        return solution_set(instance, mechanism, largest=largest, **dict(parameters))
+        return solution_set(instance, mechanism, largest=largest, **parameters)
     except NotApplicable:
         return None
 
