@@ -197,7 +197,7 @@ class _Fluid:
         if not answer.has_point:
             why = f"{answer.termination}, {answer.message}"
             raise InstanceError(f"at {time:g} seconds there is no allocation of {answer.mechanism}: {why}")
-        if answer.instance is not instance:
+        if answer.instance not in (instance, *[instance.pool] * (instance.K == 1)):
             rule = "as drf, which makes one pool of machines: drf over machines is drfh"
             raise NotApplicable(f"{answer.mechanism} allocates another instance than the users and machines there are, {rule}")
         most = max(INFEASIBLE, promised(self.options.get("accuracy", "mid")))

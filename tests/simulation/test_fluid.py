@@ -124,10 +124,21 @@ def test_without_limits_a_user_gets_all_that_there_is():
 
 
 def test_a_mechanism_of_one_pool_places_nothing():
+    """But for one class of machines, which is the pool."""
     jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [2], [4], [[0.125]])
+    for name in ("drf", "fds", "h-drf", "njc"):
+        assert simulate_fluid(jobs, Cluster(["cpu"], [[1]], [2]), name).completed == pytest.approx([4], rel=RESIDUAL)
     for name in ("drf", "fds"):
         with pytest.raises(NotApplicable, match=f"^{name} allocates another instance .*: drf over machines is drfh$"):
             simulate_fluid(jobs, Cluster(["cpu"], [[1], [2]]), name)
+
+
+def test_an_answer_may_stand_on_an_equal_instance():
+    """ps-dsf-tdm keeps the instances that it has seen: its second simulation was refused."""
+    jobs = Workload(["cpu"], ["ann"], [1], [0], [0], [2], [4], [[0.125]])
+    for _ in range(2):
+        log = simulate_fluid(jobs, Cluster(["cpu"], [[1], [2]]), "ps-dsf-tdm")
+        assert log.completed == pytest.approx([4], rel=RESIDUAL)
 
 
 @pytest.mark.parametrize(("every", "late", "turns"), [(0.3, 0.0, [0.0, 0.3, 0.6, 0.9]), (0.3, 1e16, [1e16, 1e16 + 2, 1e16 + 4])])
