@@ -21,7 +21,7 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import Count, Duration, Rule, Seed, checked, is_list
-from fairalloc.models.errors import InstanceError, shown
+from fairalloc.models.errors import InstanceError, check_name, require, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.theorems.cases import Case
@@ -35,6 +35,7 @@ from fairalloc.theorems.search.investigate import DIED, Sought
 from fairalloc.theorems.search.laboratory import verify
 from fairalloc.theorems.search.our_cells import cell_statements, known_cases, with_record
 from fairalloc.theorems.search.witnesses import everything, on_record
+from fairalloc.theorems.smt.record import sizes_proved
 from fairalloc.theorems.statement import Finding, Statement, Status
 
 Text = Annotated[str, Rule(lambda value: bool(value.strip()), "a sentence")]
@@ -100,6 +101,8 @@ def claim(
     """
     item, named = find_mechanism(mechanism), judge_of(property)
     item.check_complete()
+    check_name(id, "the id of the claim", empty=True)
+    require(not sizes_proved(id), "the id of the claim is", id, "it must not be that of what was proved by machine")
     assumed = _assumed(hypotheses, instances, _checked_parameters(item, parameters or {}))
     count = named.misreports if misreports is None else misreports
     name = id or re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-") or "claim"
@@ -248,7 +251,8 @@ class ClaimResult:
 
     def __str__(self) -> str:
         """The verdict, and with a witness code that runs: the verdict is a comment there."""
-        return f"# {printable(' '.join(self.sentence.split()))}\n\n{self.code}" if self.case is not None else self.sentence
+        sentence = printable(" ".join(self.sentence.split()))
+        return f"# {sentence}\n\n{self.code}" if self.case is not None else sentence
 
     def __repr__(self) -> str:
         return f"<{self.claim.id}: {self.status}, {self.trials:,} cases>"

@@ -571,6 +571,8 @@ WRONG = [
     ({"parameters": (1, 2)}, "parameters is (1, 2), but it must be a mapping"),
     ({"mechanism": "fds", "parameters": {"alpha": 2}}, "several values"),
     ({"misreports": -1}, "misreports is -1"),
+    ({"id": "a\x1b[31m"}, "a name has no control characters"),
+    ({"id": "K.T3.envy"}, "it must not be that of what was proved by machine"),  # it was "proved by machine" itself
     ({"instances": 3}, "instances is 3"),
     ({"property": strategyproofness}, "the name of the property is 'strategyproofness', but that is"),
     ({"property": fa.Property("pareto", one_task)}, "is 'pareto', but that is the name of another property"),
