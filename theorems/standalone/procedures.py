@@ -201,11 +201,12 @@ def printed_condition_of_fig_4(gamma: Any, part: Any) -> Any:
 
 
 def after_epsilon(demands: Any, capacities: Any, points: Any) -> Any:
-    """Two alike users of one server, j = user 2, g = 1/2; epsilon leaves it g, and everybody gets half of epsilon."""
+    """Two alike users of one server, j = user 2; A' gives nobody less than g, epsilon leaves j g, and all get half of epsilon."""
     assert demands == [[1], [1]]
     assert capacities == [[1]]
     shares = [row[0] for row in points[0]]
-    epsilon = shares[1] - F(1, 2)
+    g = min(shares)
+    epsilon = shares[1] - g
     assert epsilon > 0
     delta = epsilon / 2
     after = shares[1] - epsilon + delta

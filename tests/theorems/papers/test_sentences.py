@@ -80,7 +80,8 @@ def test_formulas_of_p_as_they_are_printed():
     assert of_p.least_share((2, 3), classes).holds
     assert not of_p.least_share((3,), classes).holds, "more of class C for user 4"
     given_up = STATEMENTS["W.P2.printed"].confirm
-    assert not given_up(claims_w.P2).holds
+    said = given_up(claims_w.P2).sentence  # g = 1/4, as A' must give nobody less than g
+    assert said == "user 2 has 1/2, and 1 is printed"
     assert given_up(replace(claims_w.P2, points=((F(1, 2), F(1, 2)),))).holds, "user 2 has no epsilon to give up"
 
 
