@@ -20,6 +20,8 @@ from fairalloc.solvers import residual, solve
 from fairalloc.solvers.exact.ps_dsf import levels
 from fairalloc.solvers.exact.simplex import RationalProgram, optimal_basic_solution
 from fairalloc.solvers.method import Limits
+from fairalloc.theorems.cases import Case
+from fairalloc.theorems.registry import all_statements
 
 FAMILIES = ["generic", "tied", "zero_demand", "placement"]
 PUBLISHED = [item.instance for item in EXAMPLES if "ps-dsf-tdm" in item.answers]
@@ -90,10 +92,17 @@ def test_theorem_4_of_k_one_bottleneck_a_server_and_every_alpha_agree(seed):
 
 
 def test_corollary_1_of_k_is_about_one_server():
-    """Only server 1 of khamse-fig3 has a bottleneck resource: there alpha does not matter, on server 2 it does."""
-    tasks = np.array([equilibrium(example("khamse-fig3").instance, alpha).tasks for alpha in (1, 3, "inf")])
-    np.testing.assert_allclose(tasks[:, :2], [[2, 6]] * 3, rtol=BARGAINING)
-    assert np.ptp(tasks[:, 2]) > 1
+    """Only server 1 of khamse-fig3 has a bottleneck resource: there alpha does not matter, on server 2 it does (K 3.2)."""
+    fig3 = example("khamse-fig3").instance
+    tasks = np.array([equilibrium(fig3, alpha).tasks for alpha in (0.3, 1, 3, "inf")])
+    np.testing.assert_allclose(tasks[:, :2], [[2, 6]] * 4, rtol=BARGAINING)
+    np.testing.assert_allclose(tasks[:, 2] / tasks[:, 3] / 2, [3 / 2, 3 / 2, 2 ** (1 / 3), 1], rtol=BARGAINING)
+    statements = [all_statements()[name] for name in ("K.3.2.server1", "K.3.2.Fig3")]
+    said = [item.confirm(Case(fig3)) for item in statements]
+    assert [(one.holds, one.method) for one in said] == [(True, "rational arithmetic")] * 2  # of all alpha
+    less = fig3.replace(capacities=[[12, 4, 75], [2, 16, 0]])  # so little CPU that user 4 comes to server 1
+    assert equilibrium(less, 1).tasks[0] < 1.9
+    assert [item.confirm(Case(less)).holds for item in statements] == [False, False]
 
 
 @pytest.mark.few(5)

@@ -11,31 +11,25 @@ from collections.abc import Sequence
 from fractions import Fraction as F
 from functools import partial
 
-import numpy as np
-
-from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations.ps_dsf import mechanism as ps_dsf
 from fairalloc.formulations.ps_dsf_tdm import time_shared
 from fairalloc.models.instance import Instance
-from fairalloc.solvers import solve
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.checkers import game
-from fairalloc.theorems.checkers.checked import checked
+from fairalloc.theorems.checkers.checked import asserted, checked
 from fairalloc.theorems.checkers.game import converges
 from fairalloc.theorems.checkers.trials import (
     RATIONAL,
     Routes,
     Row,
     certified,
-    exact_verdict,
     monopoly,
     once,
     printed_numbers,
     printed_tasks,
 )
 from fairalloc.theorems.papers.k import directions, formulas, problem_1, problem_3
-from fairalloc.theorems.statement import FLOATING_POINT
 
 
 def _fig1(case: Case) -> Sequence[Row]:
@@ -62,29 +56,39 @@ def _fig2(case: Case) -> Verdict:
     return Verdict("utilisation", bool(margin < 0), float(margin), sentence, RATIONAL)
 
 
-def _fig3_server1(case: Case) -> Verdict:
-    """Users 1 and 2 for several alpha, and that nobody else is on server 1."""
-    worst = 0.0
-    for alpha in (0.3, 0.5, 1, 2, 3, 10, 100, "inf"):
-        found = solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha)
-        here = np.where(case.instance.arcs.server == 0, found.x, 0.0)
-        tasks = np.bincount(case.instance.arcs.user, here, 4)
-        worst = max(worst, float(np.abs(tasks - [2, 6, 0, 0]).max()))
-    words, method = f"server 1 is off (2, 6, 0, 0) by {worst:.1e}", f"{FLOATING_POINT}: eight solves"
-    return exact_verdict("printed numbers", worst - 1e-6, words, method)
+def _fig3_server1(case: Case) -> None:
+    """For every alpha server 1 gives users 1 and 2 the share 1/2 each and others nothing.
+
+    Memory is its bottleneck, so it is full and who is served there has the least share t (K.C1). Users 1 and 2 run nowhere else,
+    so both have t, and t <= 1/2. If user a of 3 and 4 were served too, it would have at most half of what it runs alone there.
+    Then one resource r alone limits server 2 and has a price, and the other user b is served. As b has at least the share of a, a
+    task of a is worth gamma_b / gamma_a tasks of b or more, which is more than it costs.
+    """
+    demands, (first, second) = case.instance.exact.demands, case.instance.exact.capacities
+    assert all(d[1] / first[1] == max(q / c for q, c in zip(d, first, strict=True)) for (d,) in demands)
+    assert all(monopoly(case.instance, n, 1) == 0 for n in (0, 1))
+    for a, b, r in ((3, 2, 1), (2, 3, 0)):
+        (mine,), (other,), left = demands[a], demands[b], 1 - r
+        most, alone, of_b = monopoly(case.instance, a, 0) / 2, monopoly(case.instance, a, 1), monopoly(case.instance, b, 1)
+        beside_none, beside_most = ((second[r] - mine[r] * x) / other[r] for x in (0, most))  # the most that b runs
+        assert max(beside_none * other[left], beside_most * other[left] + most * mine[left]) < second[left]
+        assert beside_most / of_b >= most / alone
+        assert of_b / alone > mine[r] / other[r]
 
 
-def _fig3_efficient(case: Case) -> Verdict:
-    """Utilisation falls and the dominant shares of users 3 and 4 on server 2 come closer, for alpha = 1, 3, infinity."""
-    use, apart = [], []
-    for alpha in (1, 3, "inf"):
-        found = solve(case.instance, "alpha-pf-vds", accuracy="high", alpha=alpha)
-        use.append(float(game.utilisation(Holdings(found, False))))
-        apart.append(abs(found.tasks[2] / 16 - found.tasks[3] / 8))
-    margin = max(use[1] - use[0], use[2] - use[1], apart[1] - apart[0], apart[2] - apart[1])
-    used, shares = (", ".join(f"{v:.4f}" for v in each) for each in (use, apart))
-    sentence = f"mean used part {used}, shares apart {shares}"
-    return Verdict("trade-off", margin < 0, margin, sentence, f"{FLOATING_POINT}: three solves")
+def _fig3_efficient(case: Case) -> None:
+    """With users 3 and 4 alone on server 2 (K.3.2.server1) s_3 / s_4 = q is 3/2, 2^(1/3) and 1 for alpha = 1, 3 and inf.
+
+    CPU is full for each. Along its edge memory used and the distance of the shares fall with q. The answer has q^alpha = b / a,
+    unless the corner with full memory comes before; a, b and e, f are the parts of CPU and memory that users 3 and 4 take alone.
+    """
+    rows, (_, room) = [row for (row,) in case.instance.exact.demands[2:]], case.instance.exact.capacities
+    gamma = [monopoly(case.instance, n, 1) for n in (2, 3)]
+    (a, b), (e, f) = ([g * row[r] / room[r] for g, row in zip(gamma, rows, strict=True)] for r in (0, 1))
+    corner = (f - b) / (a - e)
+    assert f / e <= corner <= b / a < corner**3, "alpha = 1 at the corner, alpha = 3 on the edge"
+    assert b / a > 1, "alpha = 3 before alpha = inf"
+    assert e * b > f * a, "memory used falls with q"
 
 
 COUNTS = (8, 68, 33, 11)
@@ -167,8 +171,8 @@ trials: dict[str, Routes] = {
     **dict.fromkeys(("K.T1", "K.3.4.mixed.definition"), once(problem_1.theorem_1)),
     **dict.fromkeys(("K.T2.proportional", "K.3.4.mixed.one"), game.about_equilibria(game.proportional)),
     **dict.fromkeys(("K.T2.limit", "K.3.4.mixed.limit", "K.C3"), game.about_equilibria(game.limit_rate)),
-    "K.3.2.server1": once(_fig3_server1),
-    "K.3.2.Fig3": once(_fig3_efficient),
+    "K.3.2.server1": once(asserted(_fig3_server1)),
+    "K.3.2.Fig3": once(asserted(_fig3_efficient)),
     "K.3.3.one-server": game.about_equilibria(game.same_as_fds),
     "K.T4": game.same_as_ps_dsf(),
     "K.T5": game.same_as_ps_dsf(time_shared),
