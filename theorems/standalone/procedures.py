@@ -214,6 +214,20 @@ def after_epsilon(demands: Any, capacities: Any, points: Any) -> Any:
     return {"share": after, "printed": shares[1] + delta}
 
 
+def divided_by_a_decrease(demands: Any, capacities: Any, points: Any) -> Any:
+    """Two alike users of one server: both have the share 1/2, so (16) holds for every alpha, as y fits; user 1 has less in y."""
+    assert demands == [[1], [1]]
+    assert capacities == [[1]]
+    x, y = ([row[0] for row in point] for point in points)
+    assert x == [F(1, 2), F(1, 2)]
+    assert min(y) >= 0
+    assert sum(y) <= 1
+    assert y[0] < x[0]
+    h = -(y[1] - x[1]) / (y[0] - x[0])
+    assert h < 1
+    return {"h": h}
+
+
 def idle_at_an_equilibrium(demands: Any, capacities: Any, weights: Any) -> Any:
     """User 1 demands as much of both resources, user 2 twice as much of the second, of which there is 1: x_1 + 2 x_2 <= 1."""
     assert demands == [[1, 1], [1, 2]]

@@ -85,6 +85,13 @@ def test_formulas_of_p_as_they_are_printed():
     assert given_up(replace(claims_w.P2, points=((F(1, 2), F(1, 2)),))).holds, "user 2 has no epsilon to give up"
 
 
+def test_63_of_k_where_a_user_has_less():
+    divided = STATEMENTS["K.E63"]
+    assert divided.confirm(divided.printed).holds is False
+    for y in ((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4))):  # user 1 has more; user 2 has all that it lost
+        assert divided.confirm(replace(divided.printed, points=(divided.printed.points[0], y))).holds
+
+
 def test_what_is_taken_back(monkeypatch):
     case = Case(Instance([[1, 2]], [[3, 4]]))
     assert both("W.S3.2.non-wasteful", case) == (True, True)
