@@ -40,6 +40,8 @@ POINTS = " `points` are tasks of user n on server i, sorted by user, then server
 
 STANDALONE = "A witness with its proof, for a Python without any package: an assertion that fails would stop it."
 
+UNKNOWNS = "Unknowns are explained at the head of `game.py`, `leximin.py`, `market.py` or `requests.py` in `theorems/smt/`."
+
 PLAIN = {"errata": "docs/papers/errata.md, at {}", "script": "docs/witnesses/{}.py\n"}
 """How names of these kinds are written for a terminal."""
 
@@ -77,13 +79,13 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     parts = [f"# {how.text(title_of(item, found.status))}\n", f"`{item.id}`, {how.text(item.place)}. Status: **{status}**.\n"]
     parts.append(f"> {how.text(item.text)}\n")
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
-    parts += [_defined(item)] * bool(definitions_of(item.mechanism, item.property))
     read = f"Read {item.proof_read}." if item.proof_read else "Only its author has read it so far."
     parts += [f"## Proof\n\n{how.text(str(item.proof))}\n{_shared(item, how)}\n{read}\n"] * bool(item.proof)
-    parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     parts += [f"## Note\n\n{how.text(item.note)}\n"] * bool(item.note)
     letters = notation(" ".join([item.text, str(item.proof), item.note]), item.paper)
     parts += [f"## Letters\n\n{how.text(letters)}.\n"] * bool(letters)
+    parts += [_defined(item)] * bool(definitions_of(item.mechanism, item.property))
+    parts += [_by_machine(item, how)] * bool(recorded().get(item.id) or item.id in WITHOUT_FORMULAS)
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     is_shown = item.quantifier == "one" and not item.experiment and found.status not in (Status.REFUTED, Status.NOT_DECIDED)
@@ -110,7 +112,7 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     proved = IN_PROSE + READ * bool(item.proof_read) if item.proof else BY_A_CASE
     yield f"Status: {how.text(proved if found.status == Status.PROVED else MEANINGS[found.status])}"
     if found.status == Status.REFUTED and item.paper in PAPERS:
-        yield f"The words are read {item.reading}: {how.text(READINGS[item.reading])}"
+        yield f"Reading: {item.reading}, {how.text(READINGS[item.reading])}"
         true = how.text(instead().get(item.id, ""))
         yield f"What is true instead: {true} More: {how.name('errata', item.id)}"
     if item.paper in PAPERS:
@@ -169,7 +171,8 @@ def _certificates(item: Statement, how: Writing) -> Iterator[str]:
     certificate = next((found for entry in entries if (found := stored(entry.get("sha256", "")))), None)
     if certificate is not None:
         name, assumed, refuting = symbols(certificate["text"])
-        yield f"The definition above makes of the first pattern, {how.text(name)}, these facts; the others are asked alike.\n"
+        made = f"The definition above makes of the first pattern, {how.text(name)}, these facts; the others are asked alike."
+        yield f"{made} {UNKNOWNS}\n"
         yield f"```text\nassumed\n{assumed}\nwhat would refute the claim\n{refuting}\n```\n"
 
 

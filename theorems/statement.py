@@ -79,9 +79,9 @@ MEANINGS = {
 }
 
 READINGS = {
-    "to the letter": "as they are printed",
-    "of a repaired text": "in a text without another slip of the paper, which would decide the claim; see the note",
-    "ours": "in our words, since the paper does not state the claim in these",
+    "to the letter": "the words as they are printed",
+    "of a repaired text": "a text without another slip of the paper, which would decide the claim; see the note",
+    "ours": "our words, since the paper does not state the claim in these",
 }
 """How the printed words are read."""
 

@@ -130,7 +130,10 @@ def test_a_page_has_all_that_is_known():
     assert "Read on 2026-11-22 by a session that had not written it" in pages["K.T1"]
     assert "What is true instead: v is a strict descent direction for alpha = 1, and with one server;" in pages["K.L3"]
     assert " More: docs/papers/errata.md, at K.L3\n" in pages["K.L3"]
-    assert "- The words are read of a repaired text: in a text without another slip" in pages["K.L3"]
+    assert "- Reading: of a repaired text, a text without another slip" in pages["K.L3"]
+    order = [pages["K.T3.envy"].index(f"## {head}\n") for head in ("Proof", "Letters", "Definition", "Proof by machine")]
+    assert order == sorted(order), "a reader sees the proof before code"
+    assert "Unknowns are explained at the head of `game.py`" in pages["K.T3.envy"]
     assert "Mechanism: ps-dsf, per-server dominant-share fairness: a bottleneck for every user" in pages["P.T2.envy"]
     assert "Property: envy-freeness: Nobody could run more with another's bundles" in pages["P.T2.envy"]
     assert "Paper: P, Khamse-Ashari, Lambadaris, Kesidis, Urgaonkar, Zhao, Per-Server Dominant-Share" in pages["P.T2.envy"]
