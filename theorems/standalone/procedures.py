@@ -214,6 +214,16 @@ def after_epsilon(demands: Any, capacities: Any, points: Any) -> Any:
     return {"share": after, "printed": shares[1] + delta}
 
 
+def concave_without_curvature(demands: Any, capacities: Any, points: Any) -> Any:
+    """g'(z) = 1 / (2 + (z - 1)^3) is positive and falls strictly for z >= 0, as the cube rises; one user runs z tasks."""
+    assert demands == [[1]]
+    assert capacities == [[1]]
+    z = points[0][0][0]
+    slope = 3 * (z - 1) ** 2 / (2 + (z - 1) ** 3) ** 2
+    assert slope == 0
+    return {"z": z, "slope": slope}
+
+
 def divided_by_a_decrease(demands: Any, capacities: Any, points: Any) -> Any:
     """Two alike users of one server: both have the share 1/2, so (16) holds for every alpha, as y fits; user 1 has less in y."""
     assert demands == [[1], [1]]

@@ -92,6 +92,12 @@ def test_63_of_k_where_a_user_has_less():
         assert divided.confirm(replace(divided.printed, points=(divided.printed.points[0], y))).holds
 
 
+def test_97_of_k_where_g_has_no_curvature():
+    flat = STATEMENTS["K.E97"]
+    assert flat.confirm(flat.printed).holds is False
+    assert flat.confirm(replace(flat.printed, points=((F(1, 2),),))).holds, "-g''(1/2) is positive"
+
+
 def test_what_is_taken_back(monkeypatch):
     case = Case(Instance([[1, 2]], [[3, 4]]))
     assert both("W.S3.2.non-wasteful", case) == (True, True)

@@ -108,6 +108,7 @@ def _almost_proportional(case: Case) -> Verdict:
 
 cases: dict[str, Case] = {
     "alike": formulas.ALIKE,
+    "flat": Case(Instance([[1]], [[1]]), points=((F(1),),)),
     # An answer for every alpha, and what is left of it when user 1 gives up half of its tasks
     "less": Case(Instance([[1], [1]], [[1]]), points=((F(1, 2), F(1, 2)), (F(1, 4), F(1, 2)))),
     # Mirror images: everybody alone on the server that suits it, or both resources of both servers full
