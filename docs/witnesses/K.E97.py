@@ -20,7 +20,7 @@ points = exact([[[1]]])
 
 
 def concave_without_curvature(demands, capacities, points):
-    """g'(z) = 1 / (2 + (z - 1)^3) is positive and falls strictly for z >= 0, as the cube rises; one user runs z tasks."""
+    """The marginal utility is positive and falls strictly for z >= 0, as the cube rises; one user runs z tasks."""
     assert demands == [[1]]
     assert capacities == [[1]]
     z = points[0][0][0]
