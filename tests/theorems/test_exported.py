@@ -232,7 +232,7 @@ def test_the_list_has_a_line_for_each_statement_and_is_as_wide_as_the_terminal(c
     monkeypatch.setenv("COLUMNS", "90")
     assert main(["theorems", "list", "--paper", "P", "--status", "refuted", "--reading", "to the letter"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 14
+    assert len(lines) == 15
     assert all(len(line) <= 90 for line in lines)
     (line,) = (line for line in lines if line.startswith("P.T2.misreports"))
     assert line.split(maxsplit=5) == [

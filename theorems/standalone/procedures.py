@@ -29,6 +29,19 @@ def induction_for_sharing(problem: Any) -> Any:
     return {"promised": min(promised), "part": part}
 
 
+def tasks_without_reservation(problem: Any) -> Any:
+    """On one server nobody can exchange. With positive demands all use each full resource, so PS-DSF gives all the same share."""
+    demands, (pool,), _, weights = problem
+    assert weights == [1, 1, 1]
+    assert all(all(d) for d in demands)
+    gamma = [alone(d, pool) for d in demands]
+    loads = [[d[r] * g for d, g in zip(demands, gamma)] for r in range(len(pool))]
+    of_rest = min(F(2, 3) * c / sum(load[:2]) for c, load in zip(pool, loads))  # user 3 keeps the other third
+    of_all = min(c / sum(load) for c, load in zip(pool, loads))
+    assert of_all < of_rest
+    return {"before": of_rest * gamma[0], "after": of_all * gamma[0]}
+
+
 def make_drf_on_servers(case: Case) -> dict[str, Any]:
     """DRF on each server, and a server at which the first update exceeds a capacity."""
     places = ServerInRationals.all_of(case.instance)

@@ -607,6 +607,16 @@ def test_the_induction_of_p_fails_where_somebody_may_use_one_server_alone():
     assert claim.confirm(Case(everywhere)).holds
 
 
+def test_the_induction_of_p_fails_where_a_part_is_no_longer_kept():
+    claim = STATEMENTS["P.E41.freed"]
+    assert claim.confirm(claim.printed).holds is False
+    rest = Instance([[2, 1], [1, 2]], [["2/3", "2/3"]])
+    tasks = [solve(item, "ps-dsf", "exact").tasks_exact[:2] for item in (rest, claim.printed.instance)]
+    assert tasks == [(F(2, 9), F(2, 9)), (F(1, 5), F(1, 5))]
+    alike = claim.printed.instance.replace(demands=[[1, 1]] * 3)
+    assert claim.confirm(Case(alike)).holds, "each has a third, before and after"
+
+
 def test_a_server_that_goes_to_the_wrong_user_is_seen():
     """User 1 needs twice as much of server 1."""
     case = Case(Instance([[1, 1], [1, 1]], [[1, 2], [2, 4]], demands_on={(0, 0): [[2, 2]]}))

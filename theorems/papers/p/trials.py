@@ -248,6 +248,8 @@ def _prompt(_: Case) -> Verdict:
 cases: dict[str, Case] = {
     # User 1, who is n_0, and user 3 may use server 2 alone, user 2 both
     "exchange": Case(Instance([[1], [1], [1]], [[1], [1]], eligible=[[0, 1], [1, 1], [0, 1]])),
+    # One server, where nobody can exchange; user 3 keeps a third of it
+    "kept": Case(Instance([[2, 1], [1, 2], [1, 1]], [[1, 1]])),
     # dRF gives one half each, and half of the second resource is left; all to user 1 leaves nothing
     "halves": Case(Instance([[1, 1], [1, 0]], [[1, 1]]), points=((F(1, 2), F(1, 2)),)),
 }
