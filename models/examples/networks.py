@@ -9,7 +9,7 @@ from bisect import insort
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import chain, count
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -110,32 +110,17 @@ class ShortestPaths:
     def shortest(self, most: int) -> list[Path]:
         """The paths, the shortest first: each one that is found splits the others by the node where they leave it."""
         found: list[Path] = []
-        order = count()
-        branches: list[tuple[float, int, Path, float, frozenset[int], Path]] = []
-
-        def add(begin: Path, length: float, closed: frozenset[int]) -> None:
-            """The paths that begin so and do not go on to closed nodes, by a bound on their length."""
-            ways = [
-                length + far + self.to_go[end] for end, far in self.links[begin[-1]] if end not in closed and end not in begin
-            ]
-            if ways:
-                heappush(branches, (min(ways), next(order), begin, length, closed, ()))
-
-        known: list[float] = []  # lengths of paths that wait in `branches`
-        add((self.source,), 0.0, frozenset())
-        while branches and len(found) < most:
-            total, _, begin, length, closed, path = heappop(branches)
-            if not path:
-                left = most - len(found)
-                total, path = self._completed(begin, length, closed, known[left - 1] if len(known) >= left else np.inf)
-                if path:
-                    insort(known, total)
-                    heappush(branches, (total, next(order), begin, length, closed, path))
-                continue
-            known.remove(total)
+        # in rising order: length, path, how many nodes its part begins with, their length, and where these may not go on to
+        waiting = [(*self._completed((self.source,), 0.0, frozenset(), np.inf), 1, 0.0, frozenset[int]())]
+        while waiting and len(found) < most:
+            _, path, begin, length, closed = waiting.pop(0)
             found.append(path)
-            for k in range(len(begin), len(path)):
-                add(path[:k], length, closed | {path[k]})
+            left = most - len(found)
+            for k in range(begin, len(path)) if left else ():
+                closed, longest = closed | {path[k]}, waiting[left - 1][0] if left <= len(waiting) else np.inf
+                total, other = self._completed(path[:k], length, closed, longest)
+                if other:
+                    insort(waiting, (total, other, k, length, closed))
                 length, closed = length + dict(self.links[path[k - 1]])[path[k]], frozenset()
         return found
 
