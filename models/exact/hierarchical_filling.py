@@ -1,12 +1,14 @@
 """The events of H-DRF on divisible tasks, in rationals (formulations/h_drf.py has the algorithm and its steps)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import NamedTuple
 
 from fairalloc.models.exact.rationals import Rationals, exact_arcs
 from fairalloc.models.input.groups import ROOT, Groups
 from fairalloc.models.instance import Instance
+
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
 def hierarchical_filling(instance: Instance) -> Rationals:
@@ -14,19 +16,37 @@ def hierarchical_filling(instance: Instance) -> Rationals:
     return instance.once(hierarchical_filling, lambda: _Filling(instance).ended())
 
 
-class _Filling:
-    """The state: tasks of users, and of each node its vector, its share, and whether it is blocked; nodes are groups, then users.
+class _Node(NamedTuple):
+    """A group or user after step 2, and where it is not blocked how it rises in a unit of its M; M of a user is its share.
 
-    `moving` are the children of a group that rise, `speed` how fast M does, 0 where they are served and their shares stay.
+    vector, share : its part of each resource; its share
+    grown, rise : how fast these grow
+    moving, up : the children that rise, and how fast M does, 0 where they are served and their shares stay
+    meetings : distances to the levels of siblings and of resources above, and how fast they shrink
     """
+
+    vector: Sequence[Fraction]
+    share: Fraction
+    blocked: bool
+    grown: Sequence[Fraction] = ()
+    rise: Fraction = ONE
+    moving: Sequence[int] = ()
+    up: Fraction = ZERO
+    meetings: Sequence[tuple[Fraction, Fraction]] = ()
+
+
+class _Filling:
+    """The state: the tasks of users, and of this event the resources that are full and the nodes, groups before users."""
 
     def __init__(self, instance: Instance) -> None:
         arcs, groups = exact_arcs(instance), instance.groups or Groups.none(instance.N)
-        self.need = [{row: part for row, part in load if part} for load in arcs.load]  # d_nr / c_r
-        self.limit, self.rows, self.first = arcs.limits, range(arcs.rows), len(groups)
+        self.rows, self.limit, self.first, self.inside = range(arcs.rows), arcs.limits, len(groups), groups.children
+        self.need = [dict(load) for load in arcs.load]  # d_nr / c_r
+        self.sigma = [max(need.values()) for need in self.need]
+        pairs = zip(self.need, self.sigma, strict=True)
+        self.unit = [[need.get(r, ZERO) / sigma for r in self.rows] for need, sigma in pairs]  # of a share of 1
         self.weight = [*groups.weights, *instance.exact.weights]
-        self.inside = dict(groups.children)
-        self.tasks = [Fraction(0)] * instance.N
+        self.tasks = [ZERO] * instance.N
 
     def ended(self) -> Rationals:
         """The tasks after the last event."""
@@ -36,20 +56,13 @@ class _Filling:
 
     def step(self) -> bool:
         """Go to the next event; False where everybody is blocked."""
-        used = [sum((own.get(r, 0) * u for own, u in zip(self.need, self.tasks, strict=True)), Fraction(0)) for r in self.rows]
-        self.full = {r for r in self.rows if used[r] >= 1}
-        self.vector: dict[int, list[Any]] = {}
-        self.share: dict[int, Any] = {}
-        self.blocked: set[int] = set()
-        self.grown: dict[int, tuple[list[Any], Any, Any, list[int]]] = {}
-        self._up(ROOT)
-        if ROOT in self.blocked:
+        used = [sum((own.get(r, ZERO) * u for own, u in zip(self.need, self.tasks, strict=True)), ZERO) for r in self.rows]
+        self.full, self.node = {r for r in self.rows if used[r] >= 1}, dict[int, _Node]()
+        if self._up(ROOT).blocked:
             return False
-        rates: dict[int, Any] = {}
-        times: list[Any] = []
-        self._grow(ROOT)
-        self._down(ROOT, Fraction(1), rates, times)
-        growth = [sum((self.need[n].get(r, 0) * v for n, v in rates.items()), Fraction(0)) for r in self.rows]
+        rates, times = dict[int, Fraction](), list[Fraction]()
+        self._down(ROOT, ONE, rates, times)
+        growth = [sum((self.need[n].get(r, ZERO) * v for n, v in rates.items()), ZERO) for r in self.rows]
         times += [(1 - used[r]) / growth[r] for r in self.rows if growth[r] > 0 and r not in self.full]
         times += [(limit - self.tasks[n]) / v for n, v in rates.items() if (limit := self.limit[n]) is not None]
         time = min(times)
@@ -57,62 +70,40 @@ class _Filling:
             self.tasks[n] += time * v
         return True
 
-    def _up(self, k: int) -> None:
-        """Step 2 for a node: vector, share, blocked, and for a group its M, the children at it, and how all grows with M."""
-        if k >= self.first:
-            n = k - self.first
-            self.vector[k] = [self.need[n].get(r, Fraction(0)) * self.tasks[n] for r in self.rows]
-            self.share[k] = max(self.vector[k])
-            if self.full & self.need[n].keys() or self.tasks[n] == self.limit[n]:
-                self.blocked.add(k)
-            return
-        children = self.inside[k]
-        for j in children:
-            self._up(j)
-        free = [j for j in children if j not in self.blocked]
-        least = min((self.share[j] / self.weight[j] for j in free), default=Fraction(0))
-        scale = {j: self.weight[j] * least / self.share[j] if j in free and self.share[j] else Fraction(1) for j in children}
-        self.vector[k] = [sum((scale[j] * self.vector[j][r] for j in children), Fraction(0)) for r in self.rows]
-        self.share[k] = max((self.vector[k][r] for r in self.rows if r not in self.full), default=Fraction(0))
-        if not free:
-            self.blocked.add(k)
+    def _up(self, k: int) -> _Node:
+        """Step 2 for a node and all below it."""
+        self.node[k] = node = self._of_user(k - self.first) if k >= self.first else self._of_group(k)
+        return node
 
-    def _grow(self, k: int) -> tuple[list[Any], Any, Any, list[int]]:
-        """Of a node that rises: how its vector and its share grow, how fast M does, and the children that rise."""
-        self.grown[k] = self._of_user(k - self.first) if k >= self.first else self._of_group(k)
-        return self.grown[k]
+    def _of_user(self, n: int) -> _Node:
+        share = self.sigma[n] * self.tasks[n]
+        blocked = bool(self.full & self.need[n].keys()) or self.tasks[n] == self.limit[n]
+        return _Node([part * share for part in self.unit[n]], share, blocked, self.unit[n])
 
-    def _of_user(self, n: int) -> tuple[list[Any], Any, Any, list[int]]:
-        sigma = max(self.need[n].values())
-        return [self.need[n].get(r, Fraction(0)) / sigma for r in self.rows], Fraction(1), Fraction(0), []
+    def _of_group(self, k: int) -> _Node:
+        nodes, weight = {j: self._up(j) for j in self.inside[k]}, self.weight
+        level = {j: node.share / weight[j] for j, node in nodes.items() if not node.blocked}
+        least, free = min(level.values(), default=ZERO), [r for r in self.rows if r not in self.full]
+        scale = {j: weight[j] * least / node.share if j in level and node.share else ONE for j, node in nodes.items()}
+        vector = [sum((scale[j] * node.vector[r] for j, node in nodes.items()), ZERO) for r in self.rows]
+        share = max((vector[r] for r in free), default=ZERO)
+        if not level:
+            return _Node(vector, share, True)
+        moving = [j for j in level if level[j] == least]
+        still = [j for j in moving if not nodes[j].rise]
+        parts = [[weight[j] * v / (nodes[j].rise or 1) for v in nodes[j].grown] for j in still or moving]
+        others = [] if still else [j for j in level if j not in moving]
+        parts += [[weight[j] * v / nodes[j].share for v in nodes[j].vector] for j in others]  # rescaled with M
+        grown, up = [sum(column, ZERO) for column in zip(*parts, strict=True)], ZERO if still else ONE
+        rise = max(grown[r] for r in free if vector[r] == share)
+        meetings = [*((own - least, up) for own in level.values()), *((share - vector[r], grown[r] - rise) for r in free)]
+        return _Node(vector, share, False, grown, rise, still or moving, up, meetings)
 
-    def _of_group(self, k: int) -> tuple[list[Any], Any, Any, list[int]]:
-        free = [j for j in self.inside[k] if j not in self.blocked]
-        level = {j: self.share[j] / self.weight[j] for j in free}
-        least = min(level.values())
-        moving = [j for j in free if level[j] == least]
-        grown = {j: self._grow(j) for j in moving}
-        still = [j for j in moving if not grown[j][1]]
-        others = [] if still else [j for j in free if j not in moving]
-        parts = [[self.weight[j] * v / (grown[j][1] or 1) for v in grown[j][0]] for j in still or moving]
-        parts += [[self.weight[j] * v / self.share[j] for v in self.vector[j]] for j in others]  # rescaled with M
-        vector = [sum(column, Fraction(0)) for column in zip(*parts, strict=True)]
-        largest = [vector[r] for r in self.rows if r not in self.full and self.vector[k][r] == self.share[k]]
-        return vector, max(largest), Fraction(0 if still else 1), still or moving
-
-    def _down(self, k: int, speed: Any, rates: dict[int, Any], times: list[Any]) -> None:
+    def _down(self, k: int, speed: Fraction, rates: dict[int, Fraction], times: list[Fraction]) -> None:
         """Step 3: the tasks that users get in a unit of time, and the times at which a group's children or resources meet."""
-        vector, share, up, moving = self.grown[k]
+        node = self.node[k]
         if k >= self.first:
-            rates[k - self.first] = speed / max(self.need[k - self.first].values())
-            return
-        times += [gap / (speed * more) for gap, more in self._meetings(k, vector, share, up) if more > 0 and gap > 0]
-        for j in moving:
-            self._down(j, speed * self.weight[j] / (self.grown[j][1] if up else 1), rates, times)
-
-    def _meetings(self, k: int, vector: Sequence[Any], share: Any, up: Any) -> Iterator[tuple[Any, Any]]:
-        """Distances to the levels of siblings and of resources above, and how fast they shrink in a unit of speed."""
-        level = [self.share[j] / self.weight[j] for j in self.inside[k] if j not in self.blocked]
-        least = min(level)
-        yield from ((own - least, up) for own in level)
-        yield from ((self.share[k] - self.vector[k][r], vector[r] - share) for r in self.rows if r not in self.full)
+            rates[k - self.first] = speed / self.sigma[k - self.first]
+        times += [gap / (speed * more) for gap, more in node.meetings if more > 0 and gap > 0]
+        for j in node.moving:
+            self._down(j, speed * self.weight[j] / (self.node[j].rise if node.up else 1), rates, times)
