@@ -61,8 +61,8 @@ def mechanism(name: str | Mechanism | type[Mechanism], /, **parameters: Any) -> 
 def _named(name: str | Mechanism | type[Mechanism]) -> Mechanism:
     if (own := as_mechanism(name)) is not None:
         return own
-    if isinstance(name, str) and name in MECHANISMS:
-        return MECHANISMS[name]
+    if isinstance(name, str) and (found := MECHANISMS.get(name)) is not None:
+        return found
     for item in MECHANISMS.values():
         if isinstance(name, str) and name in item.aliases:
             return item.called(name)

@@ -375,7 +375,6 @@ def _target(value: Any) -> tuple[Fraction, ...]:
 
 
 def _places(instance: Instance, names: Iterable[str]) -> list[int]:
-    """The resources of these names."""
     chosen = [names] if isinstance(names, str) else list(names)
     places = sorted({place_of(name, instance.resources, "resource") for name in chosen})
     for j in np.setdiff1d(places, instance.arcs.load.nonzero()[0])[:1]:

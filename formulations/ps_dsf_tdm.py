@@ -13,23 +13,17 @@ whose equilibria are the PS-DSF allocations, and x_n is unique. With x_n <= M_n 
 A user with several variants runs their best mixture: docs/reference/derivations.md derives both.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
-from fairalloc.formulations.nb import mechanism as nash_bargaining
+from fairalloc.formulations.nb import NashBargaining
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.exact.rationals import best_mixture, exact_arcs
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import worst
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 
 class TimeShared(Equilibrium):
@@ -39,6 +33,7 @@ class TimeShared(Equilibrium):
     title = "PS-DSF on servers that are shared in time only"
     source = "K 3.4, Problem 2"
     convex = True
+    write_cvxpy, write_pyomo = NashBargaining.write_cvxpy, NashBargaining.write_pyomo  # they read the instance alone
 
     def write_game(self, instance: Instance) -> Game:
         """On the instance whose one resource is time, g = log stands for all (K Theorem 5)."""
@@ -51,15 +46,6 @@ class TimeShared(Equilibrium):
     def home(self, instance: Instance) -> Instance:
         """The allocation is given on the servers themselves, where a user with several variants runs their best mixture."""
         return mixed(instance)
-
-    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
-        return nash_bargaining.write_cvxpy(instance)
-
-    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
-        return nash_bargaining.write_pyomo(instance)
-
-    def written_by(self, layer: str) -> "tuple[Callable[..., Any], ...]":
-        return nash_bargaining.written_by(layer)
 
     def residual(self, allocation: Allocation) -> float:
         """By game/residual.py on the time-shared instance, or what a server runs beyond its time (at most 1)."""

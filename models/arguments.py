@@ -161,7 +161,6 @@ def _wrong(name: str, value: Any, rule: Rule) -> str:
 
 
 def _misuse(function: str, known: Signature, named: Mapping[str, Any], error: TypeError) -> InstanceError | UnknownName:
-    """The sentence about arguments that do not bind."""
     names = [name for name, item in known.parameters.items() if item.kind is not Parameter.VAR_KEYWORD and name != "self"]
     strange = [name for name in named if name not in names]
     if strange and "unexpected" in str(error):
@@ -170,7 +169,6 @@ def _misuse(function: str, known: Signature, named: Mapping[str, Any], error: Ty
 
 
 def _rules(function: Callable[..., Any], known: Signature) -> dict[str, Rule]:
-    """The rules by parameter."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except NameError:  # a name that only tools that read types import

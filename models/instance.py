@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fairalloc.models.arguments import named
 from fairalloc.models.errors import InstanceError, check_name, require
 from fairalloc.models.input import validation
+from fairalloc.models.input.demand_matrix import Vectors, scaled_rows
 from fairalloc.models.input.groups import read_groups
 from fairalloc.models.input.named_input import plain_arguments
 from fairalloc.models.instance_data import InstanceData
@@ -145,8 +146,9 @@ class Instance(InstanceData):
             return NotImplemented
         if self is other:
             return True
-        if self.content != other.content or not self._has_names_of(other):
-            return False
+        names = (self._users, other._users), (self._servers, other._servers), (self._resources, other._resources)
+        if self.content != other.content or any(mine != theirs and tuple(mine) != tuple(theirs) for mine, theirs in names):
+            return False  # names that nobody gave are compared without being made
         return (self.floats_are_exact and other.floats_are_exact) or self.exact == other.exact
 
     def __hash__(self) -> int:
@@ -163,11 +165,6 @@ class Instance(InstanceData):
         floats = map(_bytes, (self.capacities, self.weights, self.max_tasks, *rates))
         groups = () if self.groups is None else (astuple(self.groups),)
         return (self.name, self.counts.tobytes(), placed, on, *floats, *floors, *self.vectors.content(), *groups)
-
-    def _has_names_of(self, other: "Instance") -> bool:
-        """Names that nobody gave are compared without being made."""
-        pairs = ((self._users, other._users), (self._servers, other._servers), (self._resources, other._resources))
-        return all(mine == theirs or tuple(mine) == tuple(theirs) for mine, theirs in pairs)
 
     @property
     def floats_are_exact(self) -> bool:
@@ -202,7 +199,8 @@ class Instance(InstanceData):
             raise InstanceError(f"{what} is out of the range of floating point: change weights")
         data: dict[str, Any] = {"weights": frozen(np.array(weights, dtype=float)), "_given": dict(NOTHING_GIVEN)}
         if unit is not None:
-            data["vectors"] = vectors = self.vectors.in_units(unit)
+            each = unit if self.single_variant else unit[self.vectors.user]
+            data["vectors"] = vectors = Vectors(scaled_rows(self.vectors.matrix, each), self.vectors.first)
             data["own"] = MappingProxyType({(n, i): frozen(d * unit[n]) for (n, i), d in self.own.items()})
             data["max_tasks"] = limits = frozen(self.max_tasks / unit)
             for n in np.flatnonzero(~(limits > 0))[:1]:

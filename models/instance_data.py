@@ -63,7 +63,7 @@ class Arcs:
 
     def costs(self, prices: Floats) -> Floats:
         """(A,) what a task costs at prices (K R,), `by_arc @ prices`."""
-        load, few = self.load, len(self) <= 200  # where `by_arc` takes longer to make than the product without it
+        load, few = self.load, self.user.size <= 200  # where `by_arc` takes longer to make than the product without it
         result: Floats = np.add.reduceat(load.data * prices[load.indices], load.indptr[:-1]) if few else self.by_arc @ prices
         return result
 
@@ -391,7 +391,6 @@ def _entries(each: sp.csr_array, server: NDArray[np.intp], width: int) -> NDArra
 
 
 def _entries_of(rates: sp.csr_array | None) -> Iterator[tuple[int, int, float]]:
-    """User, server and rate of the pairs that have one."""
     if rates is not None:
         there = rates.tocoo()
         yield from zip(there.row.tolist(), there.col.tolist(), there.data.tolist(), strict=True)

@@ -213,7 +213,6 @@ class AllocationOverview(_Tables):
 
 
 def _members(of: NDArray[np.intp]) -> list[list[int]]:
-    """The members of each class, from the class of each."""
     return [part.tolist() for part in np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1])]
 
 

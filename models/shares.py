@@ -109,8 +109,6 @@ def _parts(instance: Instance) -> tuple[Floats, NDArray[Any]]:
 
 def one_vector(instance: Instance, what: str) -> None:
     """NotApplicable where a user has several variants, for `what` needs one demand vector."""
-    if instance.single_variant:
-        return
     counts = instance.vectors.counts
     for n in np.flatnonzero(counts > 1)[:1]:
         raise NotApplicable(f"{what} needs one demand vector for each user, but user {instance.users[n]!r} has {counts[n]}")

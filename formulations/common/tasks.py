@@ -107,7 +107,6 @@ def variables_of(model: Any, instance: Instance) -> list[Any]:
 
 
 def _keys(instance: Instance) -> list[tuple[str, int, str]]:
-    """(user, variant, server) of each arc, by names."""
     arcs, users, servers = instance.arcs, instance.users, instance.servers
     return [(users[n], int(v), servers[i]) for n, v, i in zip(arcs.user, arcs.variant, arcs.server, strict=True)]
 

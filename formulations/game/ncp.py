@@ -7,8 +7,8 @@ In the numbers without units of game.py, for any finite alpha:
 
 and for users with limits, with F_ni of merit.py in the place of E_ni,  0 <= sigma_n  complements  1 - u_n / M_n >= 0.
 
-`as_nlp` makes it a nonlinear program for Ipopt without an objective, with products at most `bound`: lower it step by step, and
-start each time from the last values.
+`pyo.TransformationFactory("mpec.simple_nonlinear").create_using(model, mpec_bound=bound)` makes it a nonlinear program for Ipopt,
+with products at most `bound`: lower it step by step, and start each time from the last values.
 """
 
 from typing import TYPE_CHECKING
@@ -48,10 +48,3 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
     model.limits = Complementarity(list(left), rule=lambda m, n: complements(m.sigma[n] >= 0, left[n] >= 0))
     model.objective = pyo.Objective(expr=0.0)
     return model
-
-
-def as_nlp(model: "pyo.ConcreteModel", bound: float = 1e-8) -> "pyo.ConcreteModel":
-    """A copy in which complementarity conditions are constraints, with products of at most `bound`."""
-    import pyomo.environ as pyo
-
-    return pyo.TransformationFactory("mpec.simple_nonlinear").create_using(model, mpec_bound=bound)

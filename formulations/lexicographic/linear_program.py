@@ -117,7 +117,7 @@ def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: 
     capped = np.isfinite(instance.max_tasks)
     limit = rows + instance.N - 1 + np.cumsum(capped)  # the row of each limit
     with_limit = capped[arcs.user]
-    start = load.indptr + np.arange(len(arcs) + 1, dtype=load.indptr.dtype)
+    start = load.indptr + np.arange(instance.A + 1, dtype=load.indptr.dtype)
     start[1:] += np.cumsum(with_limit)
     fair, last = start[1:] - with_limit - 1, start[1:][with_limit] - 1  # an arc's own entries stand below its load
     rising, g = np.flatnonzero(round.active), slice(start[-1], None)  # and the column of g is the last
@@ -126,9 +126,9 @@ def round_as_lp(instance: Instance, rate: Floats, round: Round) -> LP:  # noqa: 
     loads[fair] = loads[last] = loads[g] = False
     data[loads], data[fair], data[last], data[g] = load.data, rate[arcs.user], 1.0, -1.0
     index[loads], index[fair], index[last], index[g] = load.indices, rows + arcs.user, limit[arcs.user[with_limit]], rows + rising
-    shape = (rows + instance.N + int(capped.sum()), len(arcs) + 1)
+    shape = (rows + instance.N + int(capped.sum()), instance.A + 1)
     matrix = sp.csc_array((data, index, np.append(start, np.int32(len(data)))), shape=shape)
-    return LP(np.append(np.zeros(len(arcs)), 1.0), matrix, *round_bounds(instance, round))
+    return LP(np.append(np.zeros(instance.A), 1.0), matrix, *round_bounds(instance, round))
 
 
 def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floats]:  # noqa: A002

@@ -86,8 +86,7 @@ class Leximin(Mechanism):
     def other_parts(self, instance: Instance, layer: str) -> list[str]:
         """The parts in which a model of one's own differs from the one that its share means; [] beyond MOST_ARCS arcs."""
         name = f"write_{layer}"
-        writer = next(c for c in type(self).__mro__ if name in vars(c))
-        if written_here(writer) or (domain := self.domain(instance)).A > MOST_ARCS:
+        if written_here(getattr(type(self), name)) or (domain := self.domain(instance)).A > MOST_ARCS:
             return []
         return differences(layer, getattr(self, name)(domain), getattr(Leximin, name)(self, domain), domain)
 

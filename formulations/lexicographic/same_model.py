@@ -64,7 +64,6 @@ def _rows(layer: str, model: Any, instance: Instance, x: Floats) -> Rows:
 
 
 def _scaled(rows: Floats) -> Floats:
-    """Each row in parts of its largest entry."""
     largest = np.abs(rows).max(axis=1, keepdims=True)
     result: Floats = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0)
     return result

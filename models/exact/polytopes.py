@@ -42,7 +42,12 @@ class Piece:
 
     @cached_property
     def dimension(self) -> int:
-        return affine_dimension(self.vertices)
+        """That of the affine hull of the vertices."""
+        from flint import fmpq_mat
+
+        first, *rest = self.vertices
+        entries = [as_flint(a - b) for v in rest for a, b in zip(v, first, strict=True)]
+        return int(fmpq_mat(len(rest), len(first), entries).rank()) if rest else 0
 
     @property
     def centre(self) -> Rationals:
@@ -77,15 +82,6 @@ def full_rows(capacities: Mapping[int, LinearRow], vertices: Sequence[Rationals]
 def best_vertex(cost: Rationals, vertices: Iterable[Rationals]) -> tuple[Fraction, Rationals]:
     """The largest value of cost . x and the vertex that attains it; of equal ones the lexicographically largest."""
     return max((value_at((dict(enumerate(cost)), Fraction(0)), x), x) for x in vertices)
-
-
-def affine_dimension(points: Sequence[Rationals]) -> int:
-    """The dimension of the affine hull of some points."""
-    from flint import fmpq, fmpq_mat
-
-    first, rest = points[0], points[1:]
-    entries = [fmpq((a - b).numerator, (a - b).denominator) for v in rest for a, b in zip(v, first, strict=True)]
-    return int(fmpq_mat(len(rest), len(first), entries).rank()) if rest else 0
 
 
 def outermost(pieces: Iterable[Piece]) -> tuple[Piece, ...]:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
+import numpy as np
+
 from fairalloc.models.exact.rationals import Rationals, global_dominant_share
 from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
@@ -27,13 +29,9 @@ class ExactTree:
         """Users without groups are children of the root."""
         groups = instance.groups or Groups.none(instance.N)
         phi, sigma = groups.parts(instance.exact.weights), global_dominant_share(instance)
-        above = []
-        for n, group in enumerate(groups.of_user):
-            path = [len(groups) + n]
-            while group >= 0:
-                path.insert(0, group)
-                group = groups.parent[group]
-            above.append({k: sigma[n] / phi[k] for k in path})
+        members = groups.members.tocsc()
+        paths = np.split(members.indices, members.indptr[1:-1])
+        above = [{k: share / phi[k] for k in path.tolist()} for share, path in zip(sigma, paths, strict=True)]
         asked: list[Fraction | None] = [Fraction(0)] * len(phi)
         for own, limit in zip(above, instance.exact.max_tasks, strict=True):
             for k, share in own.items():

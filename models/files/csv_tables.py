@@ -69,7 +69,6 @@ def _resources(servers: CsvTable) -> list[str]:
 
 
 def _rows_by_name(table: CsvTable) -> dict[str, list[int]]:
-    """The rows of each name in the first column."""
     result: dict[str, list[int]] = {}
     for k, name in enumerate(next(iter(table.columns.values()))):
         result.setdefault(name, []).append(k)
@@ -89,7 +88,6 @@ def _setting(table: CsvTable, rows: Sequence[int], what: str) -> str:
 
 
 def _check_columns(users: CsvTable, resources: Sequence[str]) -> None:
-    """Every resource has its column, and every column is known."""
     _, *columns = users.columns
     for column in [column for column in columns if column not in (*resources, *OF_USERS)][:1]:
         known = f"it has {', '.join(resources)} as the servers, and may have {', '.join(OF_USERS)}"

@@ -426,7 +426,6 @@ def _all_or_none(exact: Mapping[int, Fraction | None], instance: Instance) -> tu
 
 
 def _name(document: Mapping[str, Any], field: str) -> str:
-    """The id in a field, "" where it has none."""
     name = document.get(field, "")
     check_name(name, f"the {field} of the allocation", empty=True)
     return str(name)

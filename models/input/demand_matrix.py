@@ -27,32 +27,32 @@ class Vectors:
     first: NDArray[np.intp]
     given: Any = None
 
+    def __post_init__(self) -> None:
+        read_only(self.matrix)
+        frozen(self.first)
+
     @classmethod
     def of(cls, rows: Floats, first: NDArray[np.intp] | None = None) -> "Vectors":
         """Those of a dense (M, R) array; by default one variant for each user."""
         there = rows != 0
         start = np.concatenate(([0], np.cumsum(np.count_nonzero(there, axis=1))))
         matrix = sp.csr_array((rows[there], small(np.nonzero(there)[1]), small(start)), shape=rows.shape)
-        return cls._frozen(matrix, np.arange(len(rows) + 1) if first is None else first)
+        return cls(matrix, np.arange(len(rows) + 1) if first is None else first)
 
     @classmethod
     def of_sparse(cls, matrix: sp.csr_array, first: NDArray[np.intp] | None = None) -> "Vectors":
         """Those of a matrix of SciPy that is nobody else's; by default one variant for each user."""
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
-        return cls._frozen(matrix, np.arange(matrix.shape[0] + 1) if first is None else first)
-
-    @classmethod
-    def _frozen(cls, matrix: sp.csr_array, first: NDArray[np.intp]) -> "Vectors":
-        return cls(read_only(matrix), frozen(first))
+        return cls(matrix, np.arange(matrix.shape[0] + 1) if first is None else first)
 
     def __len__(self) -> int:
         return len(self.first) - 1
 
-    @property
+    @cached_property
     def is_single(self) -> bool:
         """Whether every user has exactly one."""
-        return int(self.first[-1]) == len(self)
+        return int(self.first[-1]) == len(self.first) - 1
 
     @property
     def counts(self) -> NDArray[np.intp]:
@@ -74,11 +74,7 @@ class Vectors:
         counts = self.counts[users]
         first = np.concatenate(([0], np.cumsum(counts)))
         rows = np.repeat(self.first[users] - first[:-1], counts) + np.arange(first[-1])
-        return self._frozen(self.matrix[rows], first)
-
-    def in_units(self, unit: Floats) -> "Vectors":
-        """What a task takes where a task of user n is unit[n] of the tasks before."""
-        return Vectors(scaled_rows(self.matrix, unit if self.is_single else unit[self.user]), self.first)
+        return Vectors(self.matrix[rows], first)
 
     def content(self) -> tuple[bytes, ...]:
         """What two have in common where they are equal."""

@@ -165,24 +165,16 @@ def _fitting(groups: Groups | None, users: Sequence[str]) -> Groups | None:
 
 def _walk(value: Mapping[Any, Any]) -> Iterator[tuple[Any, Any, int]]:
     """Names, groups and the numbers of their parents, parents first."""
-    level: list[tuple[Any, Any, int]] = [(name, group, ROOT) for name, group in value.items()]
-    count = 0
-    for _ in range(DEEPEST):
-        deeper: list[tuple[Any, Any, int]] = []
-        for name, group, parent in level:
-            yield name, group, parent
-            inner = group.get("groups", {}) if isinstance(group, Mapping) else {}
-            require(
-                isinstance(inner, Mapping), f"groups in {shown(name)} are", inner, "they must be a mapping of names to groups"
-            )
-            deeper += [(child, one, count) for child, one in inner.items()]
-            count += 1
-        level = deeper
-    require(not level, "groups are nested", f"more than {DEEPEST} deep", f"they may be at most {DEEPEST} deep")
+    found = [(name, group, ROOT, 1) for name, group in value.items()]
+    for k, (name, group, parent, depth) in enumerate(found):  # which grows
+        require(depth <= DEEPEST, "groups are nested", f"more than {DEEPEST} deep", f"they may be at most {DEEPEST} deep")
+        yield name, group, parent
+        inner = group.get("groups", {}) if isinstance(group, Mapping) else {}
+        require(isinstance(inner, Mapping), f"groups in {shown(name)} are", inner, "they must be a mapping of names to groups")
+        found += [(child, one, k, depth + 1) for child, one in inner.items()]
 
 
 def _numbers(name: str, group: Any) -> tuple[Fraction, Fraction]:
-    """Weight and guarantee."""
     if not isinstance(group, Mapping):
         return Fraction(1), Fraction(0)
     for field in [field for field in group if field not in FIELDS][:1]:

@@ -172,7 +172,7 @@ def _usable(rows: Floats) -> NDArray[np.bool_]:
 def read_demands(value: Any, users: Sequence[str], resources: Sequence[str]) -> Vectors:
     """The demand vectors, from a vector or variants for each user, from a matrix (N x R) of SciPy, or from a sparse pair."""
     if isinstance(value, Vectors):  # read before; a pickle has forgotten what is read-only
-        return replace(value, matrix=read_only(value.matrix), first=frozen(value.first))
+        return replace(value)
     if sp.issparse(value):
         return _read_sparse_demands(value, np.arange(len(users) + 1), users, resources)
     if is_sparse_variants(value):

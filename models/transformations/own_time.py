@@ -96,7 +96,6 @@ def _floats(home: Instance, limited: tuple[int, ...]) -> sp.csr_array:
 
 
 def _taken(home: Instance, limited: tuple[int, ...]) -> Iterator[dict[int, Fraction]]:
-    """What a task on each arc takes of each resource."""
     arcs, exact, width = home.arcs, home.exact, home.R
     place = {n: k for k, n in enumerate(limited, home.K * width)}  # where the own time of a user stands
     for n, v, i in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True):

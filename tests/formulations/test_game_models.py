@@ -16,7 +16,6 @@ from fairalloc.formulations.game import game
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.marginal import Utility
 from fairalloc.formulations.game.merit import SCALE
-from fairalloc.formulations.game.ncp import as_nlp
 from fairalloc.formulations.game.printed import RELAXATION
 from fairalloc.formulations.ps_dsf import LevelBounds
 from fairalloc.models import Allocation, FairallocError, Instance
@@ -417,6 +416,10 @@ def test_the_printed_problem_is_k_s_at_any_point(parameters, layer):
 
 
 # ---- complementarity ------------------------------------------------------------------------------------------------
+
+
+def as_nlp(model, bound):
+    return pyo.TransformationFactory("mpec.simple_nonlinear").create_using(model, mpec_bound=bound)
 
 
 @pytest.mark.few(2)
