@@ -16,22 +16,17 @@ and fds is the case of one pool. For one alpha > 1 the models maximise the incre
 gives users with large shares next to no weight; and what users could have for free, sum_n (u'_n / u_n - 1) over feasible u' >= u.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.alpha_family import AlphaFamily
 from fairalloc.formulations.common.duality_gap import first_order_gain, free_gain
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.common.user_error import errors_of_program
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, worst
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 DIGITS = 1 << 20
 """The largest denominator of the fraction as which CVXPY takes an exponent."""
@@ -45,8 +40,6 @@ class AlphaFair(AlphaFamily):
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" and "limit"; for one alpha > 1 it maximises the power mean."""
-        import cvxpy as cp
-
         alpha, phi = self.alphas(instance), instance.weights
         x, constraints = cvxpy_tasks(instance)
         weighted = sp.csr_array(sp.diags_array(self.rate(instance)) @ instance.arcs.owner)
@@ -61,8 +54,6 @@ class AlphaFair(AlphaFamily):
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x` and `v` (weighted shares), constraints `capacity`, `shares`, `limit`."""
-        import pyomo.environ as pyo
-
         users, phi = instance.users, by_user(instance, instance.weights)
         alpha = by_user(instance, self.alphas(instance) * np.ones(instance.N))
         model = pyomo_tasks(instance)

@@ -20,10 +20,11 @@ model in levels, game/merit.py.
 from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import USUAL, Game
 from fairalloc.formulations.game.marginal import Utility
@@ -35,10 +36,6 @@ from fairalloc.formulations.nb import mechanism as nash_bargaining
 from fairalloc.models.errors import InstanceError, NotApplicable, place_of, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, finite, is_vector
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 NAMES = ("alpha", "A", "B", "utility")
 
@@ -202,8 +199,6 @@ def best_response(
     the other servers, to be changed and solved again) and the constraint "capacity" (R,), in shares of capacity. InstanceError
     for an unknown server or one that nobody may use, wrong tasks, alpha = inf
     """
-    import cvxpy as cp
-
     game = Game(instance, alpha, A, B)
     i, given = place_of(server, instance.servers, "server"), tasks_elsewhere
     here = np.flatnonzero(game.server == i)
@@ -230,8 +225,6 @@ def best_response(
 
 def _utility(phi: Floats, z: Any, equal: Floats, alpha: float, A: float, B: float) -> Any:
     """An increasing function of sum_n phi_n g(z_n) in CVXPY; `equal` are the z of an equal partition."""
-    import cvxpy as cp
-
     if alpha == 1 or A == 0:
         return phi @ cp.log(z)
     if alpha < 1:

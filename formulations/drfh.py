@@ -13,8 +13,7 @@ rise (K Fig. 1; drfh_lp.py), later rounds keep their levels: `cvxpy_round` and `
 make them of the models below. With placement constraints P calls it C-DRFH, here an alias.
 """
 
-from typing import TYPE_CHECKING
-
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.lexicographic.linear_program import Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -22,18 +21,12 @@ from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.shares import global_dominant_share
 
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
-
 
 class DominantResourceFairness(Leximin):
     """W (6), and the rounds after it."""
 
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
         """Variables "x" (A,) and "g", constraints "capacity", "fairness" and, where users have limits, "limit" (W 5.1)."""
-        import cvxpy as cp
-
         arcs, sigma, phi = instance.arcs, global_dominant_share(instance), instance.weights
 
         x = cp.Variable(len(arcs), nonneg=True, name="x")
@@ -46,8 +39,6 @@ class DominantResourceFairness(Leximin):
 
     def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
         """Variables `x[user, variant, server]` and `g`, expressions `share[user]`, constraints as in CVXPY, by names."""
-        import pyomo.environ as pyo
-
         model, load, tasks = pyomo_arcs(instance)  # sum_n x_ni d_nr / c_ir and sum_i x_ni
         sigma, phi = by_user(instance, global_dominant_share(instance)), by_user(instance, instance.weights)
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from copy import copy
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.convexity import read_off, rises_with
 from fairalloc.formulations.common.kkt_residual import active
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
@@ -17,10 +18,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, NotApplicable, callers, check_name, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 FAIRNESS = 'its constraints "fairness" are not those of the rule'
 LEVELS = "a constraint that is not of the rule is about the level g"
@@ -176,8 +173,6 @@ class Edited(Mechanism):
         return self._problem
 
     def _applied_to(self, problem: "cp.Problem", instance: Instance) -> "cp.Problem":
-        import cvxpy as cp
-
         if not self.cvxpy_edits:
             raise FairallocError(f"the edit {self.id!r} has no function for cvxpy")
         before, result = problem.objective.expr, problem
@@ -252,8 +247,6 @@ def _is_alike(mine: Any, theirs: Any, paired: dict[int, Any]) -> bool:
 
     `paired` has what stands for an expression of either in the other, by `id`; parameters that are not in it must be the same.
     """
-    import cvxpy as cp
-
     left = [(mine, theirs)]
     while left:
         a, b = left.pop()
@@ -279,7 +272,6 @@ def _is_alike(mine: Any, theirs: Any, paired: dict[int, Any]) -> bool:
 
 def _parts(part: Any) -> list[Any] | None:
     """What a part of a CVXPY problem is made of; None for what has no parts."""
-    import cvxpy as cp
     from cvxpy.constraints.constraint import Constraint
 
     if isinstance(part, cp.Constant):

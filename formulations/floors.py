@@ -10,12 +10,11 @@ Where no allocation has all floors, the answer names an irreducible set of them 
 All others refuse. Conditions about one server have no place for a floor of a user's total.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.alpha_fair import AlphaFair
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import tasks_of
 from fairalloc.formulations.drf_per_server import PerServer
 from fairalloc.formulations.edited import Edited
@@ -30,15 +29,9 @@ from fairalloc.models.feasibility import check_that_all_can_run
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
-
 
 def in_cvxpy(problem: "cp.Problem", instance: Instance) -> "cp.Problem":
     """The problem with the constraint "floor", u_n >= min_tasks_n."""
-    import cvxpy as cp
-
     held = np.flatnonzero(instance.min_tasks)
     floor = (instance.arcs.owner[held] @ problem.var_dict["x"] >= instance.min_tasks[held]).set_label("floor")
     return cp.Problem(problem.objective, [*problem.constraints, floor])
@@ -46,8 +39,6 @@ def in_cvxpy(problem: "cp.Problem", instance: Instance) -> "cp.Problem":
 
 def in_pyomo(model: "pyo.ConcreteModel", instance: Instance) -> None:
     """The model with the constraint `floor[n]`, u_n >= min_tasks_n."""
-    import pyomo.environ as pyo
-
     tasks = tasks_of(model, instance)
     floors = {n: m for n, m in zip(instance.users, instance.min_tasks.tolist(), strict=True) if m}
     model.floor = pyo.Constraint(list(floors), rule=lambda _, n: tasks[n] >= floors[n])

@@ -17,11 +17,11 @@ rise unless somebody with no more than it loses. A positive dual price shows thi
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round, cvxpy_round, pyomo_round
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -29,10 +29,6 @@ from fairalloc.models.exact import rationals
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import count
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 PRICED = 1e-6
 """A dual price counts as positive above this part of the largest one."""
@@ -43,8 +39,6 @@ class LexicographicMaxMin(Leximin):
 
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
         """Variables "x" (A,) and "g", which is a_t, constraints "capacity", "fairness" and, where users have limits, "limit"."""
-        import cvxpy as cp
-
         arcs, phi = instance.arcs, instance.weights
 
         x = cp.Variable(len(arcs), nonneg=True, name="x")
@@ -58,8 +52,6 @@ class LexicographicMaxMin(Leximin):
 
     def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
         """Variables `x[user, variant, server]` and `g`, expressions `share[user]`, constraints as in CVXPY, by names."""
-        import pyomo.environ as pyo
-
         model, load, u = pyomo_arcs(instance)  # the used parts of capacities, and u_n
         phi = by_user(instance, instance.weights)
 

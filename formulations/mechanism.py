@@ -8,21 +8,18 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import Field
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fairalloc.formulations.common.convexity import read_off
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import ANYTHING, PLAIN, Rule, kinds, named
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, callers, check_name, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, plain
 from fairalloc.models.registry import imported
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 
 def one_of(name: str, value: Any, words: Collection[str]) -> None:

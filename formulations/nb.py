@@ -14,12 +14,12 @@ sum_n w_n log u*_n - sum_n w_n log u_n <= W log(1 + rho).
 """
 
 from copy import copy
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.common.duality_gap import first_order_gain
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, canonical, cvxpy_limit, pyomo_arcs, pyomo_limit
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
@@ -27,10 +27,6 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.transformations.own_time import own_time
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 
 class NashBargaining(AlphaFair):
@@ -58,8 +54,6 @@ class NashBargaining(AlphaFair):
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" (its dual: the prices) and "limit"."""
-        import cvxpy as cp
-
         arcs, w = instance.arcs, instance.weights
 
         x = cp.Variable(len(arcs), nonneg=True, name="x")
@@ -71,8 +65,6 @@ class NashBargaining(AlphaFair):
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x` and `u` (tasks of each user), constraints `capacity`, `tasks`, `limit`."""
-        import pyomo.environ as pyo
-
         model, load, tasks = pyomo_arcs(instance)  # sum_n x_ni d_nr / c_ir, and the sums of x of each user
         start, w = instance.arcs.owner @ (instance.arcs.gamma / instance.N), by_user(instance, instance.weights)
 

@@ -13,11 +13,12 @@ what is beyond guarantees. Without groups it is drfh.
 Residual: that of drfh for the nodes of every depth; all nodes above keep their shares, and all others their guarantees.
 """
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import cvxpy_tasks, linear_rows, pyomo_tasks, tasks_in_units
 from fairalloc.formulations.lexicographic.linear_program import LP, program_as_lp
 from fairalloc.formulations.lexicographic.nested import NestedRound
@@ -28,10 +29,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
 from fairalloc.models.tree import Tree, check_guarantees
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 Compared = Literal["all", "borrowed"]
 
@@ -56,8 +53,6 @@ class NestedMaxMin(Mechanism):
 
     def write_cvxpy(self, instance: Instance, round: NestedRound | None = None) -> "cp.Problem":  # noqa: A002
         """Variables "x" and "g", constraints "capacity", "kept", "fairness", "limit"; by default of the first round."""
-        import cvxpy as cp
-
         tree, now = Tree.of(instance), round or self.first(instance)
 
         x, constraints = cvxpy_tasks(instance)
@@ -70,8 +65,6 @@ class NestedMaxMin(Mechanism):
 
     def write_pyomo(self, instance: Instance, round: NestedRound | None = None) -> "pyo.ConcreteModel":  # noqa: A002
         """Variables `x` and `g`, expressions `share[node]`, constraints `capacity`, `kept`, `fairness`, `limit`."""
-        import pyomo.environ as pyo
-
         tree, model = Tree.of(instance), pyomo_tasks(instance)
         now = round or self.first(instance)
         V = dict(zip(tree.names, linear_rows(tree.shares @ instance.arcs.owner, list(model.x.values())), strict=True))

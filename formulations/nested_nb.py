@@ -19,11 +19,12 @@ Where users have less than an equal part of the weights, the bound is divided by
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import costs_at, linear_rows, tasks_in_units
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.nb import mechanism as nash_bargaining
@@ -33,10 +34,6 @@ from fairalloc.models.input.groups import Groups
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program, worst
 from fairalloc.models.tree import Tree, check_guarantees
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 
 class NestedNashBargaining(Mechanism):
@@ -50,8 +47,6 @@ class NestedNashBargaining(Mechanism):
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """The problem of nb with the weights phi_n, and the constraint "guarantee"."""
-        import cvxpy as cp
-
         problem, (V, gamma) = nash_bargaining.write_cvxpy(instance.rescaled(parts(instance))), guarantees(instance)
         u = instance.arcs.owner @ problem.var_dict["x"]
         kept = [(V @ u >= gamma).set_label("guarantee")] if len(gamma) else []  # sum of sigma_n u_n over the users of a group
@@ -59,8 +54,6 @@ class NestedNashBargaining(Mechanism):
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """The model of nb with the weights phi_n, and the constraint `guarantee[k]`."""
-        import pyomo.environ as pyo
-
         model, (V, gamma) = nash_bargaining.write_pyomo(instance.rescaled(parts(instance))), guarantees(instance)
         shares = linear_rows(V @ instance.arcs.owner, list(model.x.values()))
         model.guarantee = pyo.Constraint(range(len(gamma)), rule=lambda _, k: shares[k] >= float(gamma[k]))

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, linear_rows, pyomo_full, pyomo_tasks
 from fairalloc.formulations.mechanism import Mechanism, one_of
 from fairalloc.formulations.nb import NashBargaining
@@ -44,8 +45,6 @@ from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.transformations.aggregation import pooled
 
 if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
     from flint import fmpq
 
 OBJECTIVES = ("utilisation", "sum", "min", "closest")
@@ -109,16 +108,12 @@ class NoJustifiedComplaints(Mechanism):
         return model == "market"
 
     def _cvxpy_given(self, instance: Instance, bottlenecks: list[int]) -> "cp.Problem":
-        import cvxpy as cp
-
         (x, constraints), d = cvxpy_tasks(instance), requests(instance)
         share = np.array(d.tasks(d.lowest(bottlenecks)), dtype=float)
         constraints += [(instance.arcs.load[bottlenecks] @ x == 1).set_label("full"), (x >= share).set_label("share")]
         return cp.Problem(self._cvxpy_objective(instance, x), constraints)
 
     def _cvxpy_milp(self, instance: Instance, relaxed: bool) -> "cp.Problem":
-        import cvxpy as cp
-
         x, constraints = cvxpy_tasks(instance)
         users, resources, least, unit = _pairs(instance)
         count, kind = len(users), {"nonneg" if relaxed else "boolean": True}
@@ -136,8 +131,6 @@ class NoJustifiedComplaints(Mechanism):
         return cp.Problem(self._cvxpy_objective(instance, x), constraints)
 
     def _cvxpy_objective(self, instance: Instance, x: Any) -> Any:
-        import cvxpy as cp
-
         unit = np.array(requests(instance).unit, dtype=float)
         if self.objective == "utilisation":
             return cp.Maximize((instance.arcs.load.sum(axis=0) / np.count_nonzero(instance.capacities)) @ x)
@@ -151,8 +144,6 @@ class NoJustifiedComplaints(Mechanism):
         return cp.Maximize(0)
 
     def _pyomo_given(self, instance: Instance, bottlenecks: list[int]) -> "pyo.ConcreteModel":
-        import pyomo.environ as pyo
-
         full = np.isin(np.arange(instance.R), bottlenecks)
         model = pyomo_full(pyomo_tasks(instance), instance, full, np.zeros_like(full))
         x = by_user(instance, model.x.values())
@@ -163,8 +154,6 @@ class NoJustifiedComplaints(Mechanism):
         return model
 
     def _pyomo_milp(self, instance: Instance, relaxed: bool) -> "pyo.ConcreteModel":
-        import pyomo.environ as pyo
-
         model, users, resources = pyomo_tasks(instance), instance.users, instance.resources
         x = by_user(instance, model.x.values())
         load = dict(zip(resources, linear_rows(instance.arcs.load, list(x.values())), strict=True))
@@ -185,8 +174,6 @@ class NoJustifiedComplaints(Mechanism):
         return model
 
     def _pyomo_objective(self, instance: Instance, model: Any, x: Mapping[str, Any]) -> None:
-        import pyomo.environ as pyo
-
         unit = by_user(instance, map(float, requests(instance).unit))
         if self.objective == "utilisation":
             worth = sp.csr_array(instance.arcs.load.sum(axis=0)[None] / np.count_nonzero(instance.capacities))

@@ -23,11 +23,12 @@ game/game.py.
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, linear_rows, pyomo_tasks, server_resources, tasks_of
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
@@ -38,10 +39,6 @@ from fairalloc.models.exact.rationals import Rationals, exact_arcs, exact_monopo
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.shares import one_vector
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 PROGRAM = "the mixed-integer program of ps-dsf"
 
@@ -65,8 +62,6 @@ class PsDsf(Equilibrium):
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variables "x", "u", "level", binaries "used", "saturated", "bottleneck" and, where users have limits, "satisfied"."""
-        import cvxpy as cp
-
         arcs, part = instance.arcs, LevelBounds(self.game(instance))
         x = cp.Variable(len(arcs), nonneg=True, name="x")
         u = cp.Variable(instance.N, name="u")
@@ -96,8 +91,6 @@ class PsDsf(Equilibrium):
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """The same with the names of the instance: `level[server, resource]`, `bottleneck[user, server, resource]`."""
-        import pyomo.environ as pyo
-
         arcs, part, model = instance.arcs, LevelBounds(self.game(instance)), pyomo_tasks(instance)
         users, keys = instance.users, server_resources(instance)
         x = list(model.x.values())

@@ -7,22 +7,18 @@ that is more the largest part of its tasks that a user could still run on what i
 """
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.duality_gap import first_order_gain
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import canonical, cvxpy_tasks, linear_rows, pyomo_tasks
 from fairalloc.formulations.lexicographic.linear_program import LP, Round, program_as_lp
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, worst
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 ROUNDING, LEAST = 1e-12, 1e-3
 """The part of a capacity that may be free by rounding; see `idle`."""
@@ -38,15 +34,11 @@ class Utilitarian(Mechanism):
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variable "x", constraints "capacity" and "limit"."""
-        import cvxpy as cp
-
         x, constraints = cvxpy_tasks(instance)
         return cp.Problem(cp.Maximize(instance.weights @ (instance.arcs.owner @ x)), constraints)
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """Variables `x`, constraints `capacity` and `limit`."""
-        import pyomo.environ as pyo
-
         model = pyomo_tasks(instance)
         worth = sp.csr_array(instance.weights[None] @ instance.arcs.owner)
         (objective,) = linear_rows(worth, list(model.x.values()))

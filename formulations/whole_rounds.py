@@ -9,10 +9,9 @@ mmf and drfh-lp end with T_1. In the models v_n is 1 more, so that gaps are part
 proved to the gap of its branch and bound, the largest of which is the residual.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, pyomo_tasks, tasks_of
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
@@ -21,10 +20,6 @@ from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
 from fairalloc.models.registry import imported
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 SLACK = 1e-7
 """What a sum of earlier stages may lose, in parts of the least share that everybody could have alone."""
@@ -43,8 +38,6 @@ class WholeRounds(WholeTasks):
 
     def write_cvxpy(self, instance: Instance, stage: Floats | None = None) -> "cp.Problem":
         """Variables "x", "t" (k,) and "d" (k, N); constraints "capacity", "limit", "below", "kept"."""
-        import cvxpy as cp
-
         sums = np.zeros(0) if stage is None else stage
         k = len(sums) + 1
         x, constraints = cvxpy_tasks(instance, whole=True)
@@ -56,8 +49,6 @@ class WholeRounds(WholeTasks):
 
     def write_pyomo(self, instance: Instance, stage: Floats | None = None) -> "pyo.ConcreteModel":
         """The same, `t[j]`, `d[j, n]`."""
-        import pyomo.environ as pyo
-
         sums = np.zeros(0) if stage is None else stage
         k, users = len(sums) + 1, instance.users
         model, rate = pyomo_tasks(instance, whole=True), by_user(instance, self.rate(instance))

@@ -10,10 +10,11 @@ al. 2019): with z_nk whether user n runs a k-th task,
 The max-min rules are in whole_rounds.py. Every program is proved to the gap of its branch and bound, which is the residual.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, cvxpy_tasks, pyomo_tasks, tasks_of
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.formulations.utilitarian import Utilitarian
@@ -21,10 +22,6 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 
 class WholeTasks(Mechanism):
@@ -90,8 +87,6 @@ class WholeProgram(WholeTasks):
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """Variables "x" and, for nb, "z[n]"; constraints "capacity", "limit", "steps"."""
-        import cvxpy as cp
-
         x, constraints = cvxpy_tasks(instance, whole=True)
         u, worth = instance.arcs.owner @ x, self.worth(instance)
         if isinstance(self.base, Utilitarian):
@@ -104,8 +99,6 @@ class WholeProgram(WholeTasks):
 
     def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """The same, `z[n, k]` and `steps[n]`."""
-        import pyomo.environ as pyo
-
         model, worth = pyomo_tasks(instance, whole=True), by_user(instance, self.worth(instance))
         u = tasks_of(model, instance)
         if isinstance(self.base, Utilitarian):

@@ -33,3 +33,13 @@ def on_demand(package: str, parts: Mapping[str, str]) -> Callable[[str], Any]:
         return found
 
     return find
+
+
+class Package:
+    """A package that is imported when something of it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, part: str) -> Any:
+        return getattr(import_module(self._name), part)

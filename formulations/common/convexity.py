@@ -23,17 +23,14 @@ import math
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.kkt_residual import active, has_integers, value_of_pyomo
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.models.numbers import Floats
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 DENSE = 1_000
 """Variables in a quadratic part, as far as they are connected, up to which its eigenvalues are computed."""

@@ -19,17 +19,14 @@ without derivatives and cones are judged by a bound on the objective that the du
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.conic import NOISE, TINY, Bound, outside_of_signs, relative
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.models.numbers import Floats, worst
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 SMOOTH = frozenset(
     ("log", "exp", "power", "Power", "PowerApprox", "quad_over_lin", "QuadForm", "SymbolicQuadForm", "log_sum_exp", "entr")
@@ -169,8 +166,6 @@ def violation_of_cvxpy(problem: "cp.Problem") -> float:
 
 def _undeclared(variable: Any) -> float:
     """How far a variable's value is from the signs, bounds, integers or matrices that it is declared to be."""
-    import cvxpy as cp
-
     value, farthest = np.reshape(_flat(variable.value), variable.shape, order="F"), 0.0
     for name, given in variable.attributes.items():
         if given is None or given is False:
@@ -203,8 +198,6 @@ def _divides(part: Any) -> bool:
 
 def optimality_of_pyomo(model: "pyo.ConcreteModel", duals: Mapping[Any, float] | None) -> float | None:
     """The same of a Pyomo model, with `duals` by constraint, of either sign convention; None also with complementarity."""
-    import pyomo.environ as pyo
-
     given, free, goals = active(model, "Constraint"), _free(model), active(model, "Objective")
     if duals is None or len(goals) != 1 or any(row not in duals for row in given) or not all(v.is_continuous() for v in free):
         return None
@@ -258,22 +251,16 @@ def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
 
 def active(model: Any, kind: str) -> list[Any]:
     """The active parts of a Pyomo model of the kind "Constraint", "Objective" or "Var", each by itself."""
-    import pyomo.environ as pyo
-
     return list(model.component_data_objects(getattr(pyo, kind), active=True))
 
 
 def _free(model: "pyo.ConcreteModel") -> list[Any]:
     """The variables that have a value and are not fixed."""
-    import pyomo.environ as pyo
-
     return [v for v in model.component_data_objects(pyo.Var) if not v.fixed and v.value is not None]
 
 
 def _sides(pairs: list[tuple[Any, Any]]) -> tuple[Floats, Floats]:
     """Lower and upper bounds, infinite where there are none."""
-    import pyomo.environ as pyo
-
     low = [-np.inf if side is None else float(pyo.value(side)) for side, _ in pairs]
     return np.array(low), np.array([np.inf if side is None else float(pyo.value(side)) for _, side in pairs])
 
@@ -289,8 +276,6 @@ def _beyond(body: Floats, low: Floats, high: Floats, rows: sp.csr_array, x: Floa
 
 def value_of_pyomo(expr: Any) -> float:
     """The value of an expression of Pyomo; nan where it has none, as the logarithm of 0."""
-    import pyomo.environ as pyo
-
     try:
         value = pyo.value(expr, exception=False)
         return float(np.nan if value is None or isinstance(value, complex) else value)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import checked
 from fairalloc.models.instance import Instance
@@ -42,8 +43,6 @@ def cvxpy_tasks(instance: Instance, whole: bool = False) -> tuple[Any, list[Any]
 
     "capacity" is `instance.arcs.load @ x <= 1`, and "limit" is there where a user has max_tasks. `whole` makes x integer.
     """
-    import cvxpy as cp
-
     x = cp.Variable(instance.A, nonneg=True, integer=whole, name="x")
     if not whole:
         x.value = instance.arcs.gamma / instance.N  # where nonlinear solvers start
@@ -61,8 +60,6 @@ def cvxpy_limit(instance: Instance, x: Any) -> list[Any]:
 @checked
 def pyomo_tasks(instance: Instance, whole: bool = False) -> Any:
     """A Pyomo model with tasks `x[user, variant, server]` >= 0, integers where `whole`, with `capacity` and `limit`."""
-    import pyomo.environ as pyo
-
     model, load, tasks = pyomo_arcs(instance)
     for x in model.x.values() if whole else ():
         x.domain = pyo.NonNegativeIntegers
@@ -72,8 +69,6 @@ def pyomo_tasks(instance: Instance, whole: bool = False) -> Any:
 
 def pyomo_full(model: Any, instance: Instance, full: NDArray[np.bool_], implied: NDArray[np.bool_]) -> Any:
     """The model with `full` in the place of some rows (K R,) of `capacity`, and without those that are implied."""
-    import pyomo.environ as pyo
-
     at = {row: k for k, row in enumerate(server_resources(instance))}
     load = {row: capacity.body for row, capacity in model.capacity.items() if full[at[row]]}
     for row in [row for row in model.capacity if full[at[row]] or implied[at[row]]]:
@@ -84,8 +79,6 @@ def pyomo_full(model: Any, instance: Instance, full: NDArray[np.bool_], implied:
 
 def pyomo_arcs(instance: Instance) -> tuple[Any, dict[tuple[str, str], Any], dict[str, Any]]:
     """A Pyomo model with `x[user, variant, server]` >= 0; used parts of capacities by (server, resource), and tasks by user."""
-    import pyomo.environ as pyo
-
     arcs, keys = instance.arcs, _keys(instance)
     model = pyo.ConcreteModel(name=instance.name or "fairalloc")
     model.arcs = pyo.Set(initialize=keys, dimen=3)
@@ -113,8 +106,6 @@ def _keys(instance: Instance) -> list[tuple[str, int, str]]:
 
 def pyomo_limit(model: Any, instance: Instance, tasks: dict[str, Any]) -> Any:
     """The model with `limit[user]`, sum_i x_ni <= max_tasks_n, for users who have one; `tasks` are these sums by user."""
-    import pyomo.environ as pyo
-
     capped = {n: limit for n, limit in by_user(instance, instance.max_tasks).items() if np.isfinite(limit)}
     model.limit = pyo.Constraint(list(capped), rule=lambda _, n: tasks[n] <= capped[n])
     return model

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.models.errors import InstanceError, fault, shown
 from fairalloc.models.numbers import Floats
 
@@ -73,13 +74,9 @@ class Utility:
         """One sentence on why g' cannot be applied to expressions of a modelling layer, or ""."""
         try:
             if layer == "cvxpy":
-                import cvxpy as cp
-
                 made = cp.log(self.marginal(cp.Variable(2, pos=True) / 2.0))
                 said = "" if made.shape == (2,) else f"it made the shape {made.shape}"
             else:
-                import pyomo.environ as pyo
-
                 model = pyo.ConcreteModel()
                 model.z = pyo.Var(domain=pyo.PositiveReals, initialize=1.0)
                 said, _ = "", pyo.log(self.marginal(model.z / 2.0))

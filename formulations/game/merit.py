@@ -19,18 +19,15 @@ happens for alpha above about 50. A stationary point need not be an equilibrium.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, cvxpy_limit, pyomo_arcs, server_resources
 from fairalloc.formulations.game.game import Game
 from fairalloc.models.numbers import Floats
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 SCALE = 1e2
 """The factor of the smooth merit: solvers stop at absolute tolerances, so it decides how small the merit gets."""
@@ -98,8 +95,6 @@ def merit_cvxpy(game: Game, bounded: bool = False) -> "cp.Problem":
     Where users have limits also the variable "sigma", one for each of these users. Where it is `bounded`, x and slack have signs
     and users their limits, "limit": an edit may leave no tasks of merit 0, and without these the best ones exceed capacities.
     """
-    import cvxpy as cp
-
     instance, arcs, start = game.instance, game.instance.arcs, StartingPoint(game)
     x, u = cp.Variable(len(arcs), nonneg=bounded, name="x"), cp.Variable(instance.N, pos=True, name="u")
     shape = (instance.K, instance.R)
@@ -129,8 +124,6 @@ def merit_cvxpy(game: Game, bounded: bool = False) -> "cp.Problem":
 
 def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: Any) -> Any:
     """F (A,) in u (N,), level (K, R) and, where users have limits, their sigma; it is E without limits."""
-    import cvxpy as cp
-
     instance, beta = game.instance, game.beta[game.server]
     at = sp.csr_array((np.ones(len(beta)), (np.arange(len(beta)), game.server)), shape=(len(beta), instance.K))
     powers = cp.exp(cp.multiply(np.repeat(game.beta[:, None], instance.R, axis=1), level - start.log_kappa))
@@ -147,8 +140,6 @@ def _excess_cvxpy(game: Game, u: Any, level: Any, start: StartingPoint, sigma: A
 
 def log_marginal_cvxpy(game: Game, u: Any) -> Any:
     """Log g_i'(z_ni) (A,), of the variable u (N,)."""
-    import cvxpy as cp
-
     owner, marginal = game.instance.arcs.owner.T, MarginalTerms(game)
     log_z = owner @ cp.log(u) - np.log(game.unit)
     log_g, each = marginal.constant - cp.multiply(marginal.slope, log_z), sp.csr_array(sp.eye_array(len(game.unit)))
@@ -163,8 +154,6 @@ def log_marginal_cvxpy(game: Game, u: Any) -> Any:
 
 def merit_pyomo(game: Game, bounded: bool = False) -> "pyo.ConcreteModel":
     """Variables `x`, `u`, `kappa`, `level`, `slack`, `sigma`, constraints `capacity`, `tasks`, `levels`, as in CVXPY."""
-    import pyomo.environ as pyo
-
     start = StartingPoint(game)
     shift = start.log_kappa
     model, load = pyomo_named(game, signed=True, kappa=np.exp(shift), level=shift, slack=start.slack)
@@ -204,8 +193,6 @@ def pyomo_named(game: Game, signed: bool = False, **prices: Floats) -> "tuple[py
 
     `prices` are {name: (K, R) starting values}; x and these may be negative where `signed`.
     """
-    import pyomo.environ as pyo
-
     instance, start = game.instance, StartingPoint(game)
     (model, load, tasks), keys = pyomo_arcs(instance), server_resources(instance)
     model.u = pyo.Var(instance.users, domain=pyo.PositiveReals, initialize=by_user(instance, start.u))
@@ -225,8 +212,6 @@ def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[in
 
     `power` is {(i, r): an expression for (kappa_ir / k_i)^beta_i}.
     """
-    import pyomo.environ as pyo
-
     model.power = pyo.Expression(list(power), rule=lambda _, i, r: power[i, r])  # named expressions are written once
     log_g, place = log_marginal_pyomo(game, model), {arc: a for a, arc in enumerate(model.x)}
     users, result = game.instance.users, []
@@ -242,8 +227,6 @@ def excess_pyomo(game: Game, model: "pyo.ConcreteModel", power: Mapping[tuple[in
 
 def log_marginal_pyomo(game: Game, model: "pyo.ConcreteModel") -> list[Any]:
     """Log g_i'(z_ni), one expression for each arc."""
-    import pyomo.environ as pyo
-
     users = game.instance.users
     model.log_u = pyo.Expression(users, rule=lambda m, n: pyo.log(m.u[n]))
     marginal = MarginalTerms(game)

@@ -11,15 +11,11 @@ and for users with limits, with F_ni of merit.py in the place of E_ni,  0 <= sig
 with products at most `bound`: lower it step by step, and start each time from the last values.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from fairalloc.formulations.common.modelling import pyo
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.merit import StartingPoint, excess_pyomo, left_pyomo, pyomo_named
-
-if TYPE_CHECKING:
-    import pyomo.environ as pyo
 
 
 def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
@@ -27,7 +23,6 @@ def ncp_pyomo(game: Game) -> "pyo.ConcreteModel":
 
     Variables `x`, `u` (tasks of each user), `kappa` and `sigma`; constraints `capacity`, `tasks`, `limit`.
     """
-    import pyomo.environ as pyo
     from pyomo.mpec import Complementarity, complements
 
     start = StartingPoint(game)

@@ -14,28 +14,23 @@ other A and B, or of a utility of one's own.
 f_ni has the scale of z^-alpha, so this is fit for small alpha; merit.py and ncp.py are the same in levels, scaled.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, pyomo_arcs, server_resources
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.merit import StartingPoint, log_marginal_cvxpy, log_marginal_pyomo
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.numbers import Floats
 
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
-
 RELAXATION = 1e-8
 
 
 def printed_cvxpy(game: Game) -> "cp.Problem":
     """Variables "x", "u", "lam" (K, R), parameter "relaxation"; constraints "capacity", "tasks", "saturated"."""
-    import cvxpy as cp
-
     instance, arcs, n, i = unlimited(game).instance, game.instance.arcs, game.user, game.server
     gamma, phi, alpha, c = game.gamma, instance.weights, game.alpha, instance.pools.ravel()
     d = sp.diags_array(c) @ arcs.load  # (i r) x (n i): what a task takes of the resource
@@ -61,7 +56,6 @@ def printed_cvxpy(game: Game) -> "cp.Problem":
 
 def printed_ncp(game: Game) -> "pyo.ConcreteModel":
     """Variables `x`, `u`, `lam`; complementarity conditions `prices` (28) and `users` (29), constraints `capacity`, `tasks`."""
-    import pyomo.environ as pyo
     from pyomo.mpec import Complementarity, complements
 
     model, f_r, f_n = printed_functions(game)
@@ -73,8 +67,6 @@ def printed_ncp(game: Game) -> "pyo.ConcreteModel":
 
 def printed_pyomo(game: Game) -> "pyo.ConcreteModel":
     """Variables `x`, `u`, `lam`, parameter `relaxation`; constraints `capacity`, `tasks`, `saturated`."""
-    import pyomo.environ as pyo
-
     model, f_r, f_n = printed_functions(game)
     for variable in model.x.values():
         variable.domain = pyo.Reals
@@ -87,8 +79,6 @@ def printed_pyomo(game: Game) -> "pyo.ConcreteModel":
 
 def printed_functions(game: Game) -> "tuple[pyo.ConcreteModel, dict[Any, Any], dict[Any, Any]]":
     """A model with `x`, `u`, `lam`, `capacity` (38), `tasks`, and the f_ir (30) and f_ni (31), by names."""
-    import pyomo.environ as pyo
-
     instance, start = unlimited(game).instance, StartingPoint(game)
     model, load, tasks = pyomo_arcs(instance)
     rows = server_resources(instance)

@@ -18,19 +18,15 @@ one full row a round left out when every priced user is fixed, because the other
 """
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, pyomo_full, variables_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, pivots
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 
 @dataclass(frozen=True)
@@ -144,8 +140,6 @@ def round_bounds(instance: Instance, round: Round) -> tuple[Floats, Floats, Floa
 
 def cvxpy_round(problem: "cp.Problem", instance: Instance, round: Round | None) -> "cp.Problem":  # noqa: A002
     """A first round's problem made that of another: "level" for fixed users, on a face also "full", "open" and "closed"."""
-    import cvxpy as cp
-
     if round is None or round.is_like(Round.first(instance)):
         return problem
     capacity, fairness, *others = problem.constraints
@@ -178,8 +172,6 @@ class ParametricRound:
     @classmethod
     def of(cls, instance: Instance, problem: "cp.Problem") -> "ParametricRound":
         """From the problem of a first round, as for `cvxpy_round`; set to the first round."""
-        import cvxpy as cp
-
         capacity, fairness, *others = problem.constraints
         active, level = (cp.Parameter(instance.N, nonneg=True, name=name) for name in ("active", "level"))
         g, share = fairness.args
@@ -197,8 +189,6 @@ class ParametricRound:
 
 def pyomo_round(model: "pyo.ConcreteModel", instance: Instance, round: Round | None) -> "pyo.ConcreteModel":  # noqa: A002
     """A first round's model, with `share[user]`, made that of another: `level`, on a face also `full`; closed arcs are fixed."""
-    import pyomo.environ as pyo
-
     if round is None or round.is_like(Round.first(instance)):
         return model
     level = by_user(instance, round.level)

@@ -13,10 +13,10 @@ prices, one layer for each round, is a proof that needs no solver.
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import by_user, canonical, cheapest, cvxpy_tasks, pyomo_arcs, pyomo_limit, scaled_to_one
 from fairalloc.formulations.common.user_error import errors_of_levels
 from fairalloc.formulations.lexicographic.linear_program import LP, Round, cvxpy_round, pyomo_round, round_as_lp
@@ -27,10 +27,6 @@ from fairalloc.models.allocation import SAME, Allocation
 from fairalloc.models.errors import InstanceError, NotApplicable, callers, require
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, floats, frozen, rational, worst
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 AT_LIMIT = 1e-6
 """A share within this of a user's limit is at the limit."""
@@ -167,8 +163,6 @@ class Leximin(Mechanism):
 
     def write_cvxpy(self, instance: Instance, round: Round | None = None) -> "cp.Problem":  # noqa: A002
         """Variables "x" and "g", constraints "capacity", "fairness", "limit" of the first round; others by `cvxpy_round`."""
-        import cvxpy as cp
-
         x, (capacity, *limit) = cvxpy_tasks(instance)
         g = cp.Variable(nonneg=True, name="g")
         v = cp.multiply(self.rate(instance), instance.arcs.owner @ x)  # sigma_n x_n / phi_n
@@ -177,8 +171,6 @@ class Leximin(Mechanism):
 
     def write_pyomo(self, instance: Instance, round: Round | None = None) -> "pyo.ConcreteModel":  # noqa: A002
         """Variables `x` and `g`, expressions `share`, constraints `capacity`, `fairness`, `limit`; others by `pyomo_round`."""
-        import pyomo.environ as pyo
-
         model, load, tasks = pyomo_arcs(instance)
         rate = by_user(instance, self.rate(instance))
         model.g = pyo.Var(domain=pyo.NonNegativeReals, initialize=0.0)

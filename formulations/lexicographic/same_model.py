@@ -6,18 +6,15 @@ g = 1. A row may be scaled.
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fairalloc.formulations.common.kkt_residual import active
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.common.tasks import variables_of
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats
-
-if TYPE_CHECKING:
-    import cvxpy as cp
-    import pyomo.environ as pyo
 
 MOST_ARCS = 2_000
 """Of instances on which models are compared: beyond, to write one in Pyomo takes longer than a solve."""
@@ -49,8 +46,6 @@ def _strange(layer: str, model: Any) -> list[str]:
         }
         allowed = {"x": ({"nonneg"}, {"pos"}), "g": (set(), {"nonneg"}, {"pos"})}
         return [name for name, known in facts.items() if known not in allowed.get(name, ())]
-    import pyomo.environ as pyo
-
     least = {"x": (0,), "g": (0, None)}
     found = [(v.parent_component().name, v) for v in model.component_data_objects(pyo.Var)]
     return [name for name, v in found if v.fixed or v.ub is not None or not v.is_continuous() or v.lb not in least.get(name, ())]
@@ -71,8 +66,6 @@ def _scaled(rows: Floats) -> Floats:
 
 def _of_cvxpy(problem: "cp.Problem", tasks: Floats, level: float) -> Rows:
     """{part: (rows,)} what each row is there, where at most 0 is feasible; the objective is a row."""
-    import cvxpy as cp
-
     for variable in problem.variables():
         at = {"x": tasks, "g": np.array([level])}.get(variable.name(), np.zeros(variable.size))
         variable.save_value(at.reshape(variable.shape, order="F"))  # also beyond its bounds
@@ -85,8 +78,6 @@ def _of_cvxpy(problem: "cp.Problem", tasks: Floats, level: float) -> Rows:
 
 def _of_pyomo(instance: Instance, model: "pyo.ConcreteModel", tasks: Floats, level: float) -> Rows:
     """As `_of_cvxpy`, with a model of Pyomo."""
-    import pyomo.environ as pyo
-
     for variable in model.component_data_objects(pyo.Var):
         variable.set_value(0.0, skip_validation=True)
     for variable, value in zip(variables_of(model, instance), tasks, strict=True):
