@@ -272,13 +272,11 @@ def _is_alike(mine: Any, theirs: Any, paired: dict[int, Any]) -> bool:
 
 def _parts(part: Any) -> list[Any] | None:
     """What a part of a CVXPY problem is made of; None for what has no parts."""
-    from cvxpy.constraints.constraint import Constraint
-
     if isinstance(part, cp.Constant):
         return [part.shape, part.value]
     if isinstance(part, cp.Variable | cp.Parameter):
         return [part.shape, list(part.attributes.items())]
-    if isinstance(part, Constraint):
+    if isinstance(part, cp.Constraint):
         return [part.label, part.args, part.get_data()[:-1]]  # the last is its number
     if isinstance(part, cp.Expression | cp.Minimize | cp.Maximize):
         return [part.args, part.get_data()]

@@ -91,13 +91,9 @@ def tell_failures(cls: type, base: type, asked: Mapping[str, Rule]) -> None:
             made.func = _told(name, made.func, rule)
         elif is_method and not written_here(made):
             setattr(cls, name, _told(name, made, rule))
-        elif not is_method and name != "id" and (inspect.isfunction(made) or not _is_computed(made)):
-            require(rule.fits(made), f"{name} of {cls.__name__} is", made, f"it must be {rule.words}")
-
-
-def _is_computed(made: Any) -> bool:
-    """Whether access gives something else than this: a descriptor, as slots are, or what a dataclass replaces."""
-    return isinstance(made, Field) or hasattr(type(made), "__get__")
+        elif not is_method and name != "id":  # a descriptor, as slots are, or what a dataclass replaces, gives something else
+            plain_value = inspect.isfunction(made) or not (isinstance(made, Field) or hasattr(type(made), "__get__"))
+            require(not plain_value or rule.fits(made), f"{name} of {cls.__name__} is", made, f"it must be {rule.words}")
 
 
 def _told(name: str, function: Any, rule: Rule) -> Callable[..., Any]:

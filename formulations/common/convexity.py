@@ -56,14 +56,11 @@ def doubt(model: Any) -> str:
 
 def with_values(problem: "cp.Problem") -> "cp.Problem":
     """The CVXPY problem, or where only the values of its parameters make it follow CVXPY's rules, that with these values."""
-    from cvxpy.error import ParameterError
-    from cvxpy.reductions.eval_params import EvalParams
-
     if problem.is_dcp() or not problem.parameters():
         return problem
     try:
-        valued: cp.Problem = EvalParams().apply(problem)[0]
-    except ParameterError:  # one has no value
+        valued: cp.Problem = cp.reductions.EvalParams().apply(problem)[0]
+    except cp.error.ParameterError:  # one has no value
         return problem
     return valued if valued.is_dcp() else problem
 
@@ -95,10 +92,8 @@ def _doubt_of_pyomo(model: "pyo.ConcreteModel") -> str:
 
 def _proved(expr: Any, convex: bool, concave: bool) -> bool:
     """Whether an expression of Pyomo is proved to be convex, concave, or both, as asked."""
-    from pyomo.core.expr.numvalue import polynomial_degree
-
     try:
-        shown = polynomial_degree(expr) in (0, 1) or _shape_of(expr).curves(convex, concave)
+        shown = pyo.polynomial_degree(expr) in (0, 1) or _shape_of(expr).curves(convex, concave)
         return shown or _proved_in_parts(expr, convex, concave)
     except UNREADABLE:
         return False
@@ -146,15 +141,13 @@ def parts_of_cvxpy(problem: "cp.Problem") -> list[tuple[str, Any]]:
 
 def _faults_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[str]:
     """The same, of fixed variables and functions too."""
-    from pyomo.core.expr.numvalue import native_numeric_types
-
     sides = ((v, side) for v in active(model, "Var") for side in (v.lower, v.upper))
     left = [(f"bounds of {v.name}", side, math.inf) for v, side in sides if type(side) not in (int, float, type(None))]
     left += [("objective", goal.expr, math.inf) for goal in active(model, "Objective")]
     left += [(f"constraint {row.name}", side, math.inf) for row in active(model, "Constraint") for side in row.expr.args]
     while left:
         part, expr, most = left.pop()
-        if type(expr) in native_numeric_types:
+        if type(expr) in pyo.native_numeric_types:
             yield _fault("", part, float(expr), most)
         elif expr.is_expression_type():
             yield "" if (function := _untaken(expr)) is None else f"its {part} has {function}, which solvers do not take"
@@ -273,18 +266,15 @@ def _shape_of(expr: Any) -> Shape:
     """Rules 2 on an expression of Pyomo, however deep."""
     from pyomo.core.expr.visitor import StreamBasedExpressionVisitor
 
-    walk = StreamBasedExpressionVisitor(beforeChild=lambda _, child, __: _leaf(child), exitNode=_node)
-    descend, leaf = _leaf(expr)
-    result: Shape = walk.walk_expression(expr) if descend else leaf
+    first, below = _leaf, lambda _, child, __: _leaf(child)
+    result: Shape = StreamBasedExpressionVisitor(initializeWalker=first, beforeChild=below, exitNode=_node).walk_expression(expr)
     return result
 
 
 def _leaf(part: Any) -> tuple[bool, Any]:
     """Whether to descend into it, else its shape."""
-    from pyomo.core.expr.numvalue import is_potentially_variable, value
-
-    if not is_potentially_variable(part) or (part.is_variable_type() and part.fixed):
-        return False, _number(float(value(part)))
+    if not pyo.is_potentially_variable(part) or (part.is_variable_type() and part.fixed):
+        return False, _number(float(pyo.value(part)))
     if not part.is_variable_type():
         return True, None
     low, high = part.bounds
@@ -293,8 +283,6 @@ def _leaf(part: Any) -> tuple[bool, Any]:
 
 def _node(node: Any, parts: list[Shape]) -> Shape:
     """The shape of an expression whose arguments have these shapes."""
-    from pyomo.core.expr.numeric_expr import UnaryFunctionExpression
-
     if node.is_named_expression_type():
         return parts[0]
     name = node.getname()
@@ -315,7 +303,8 @@ def _node(node: Any, parts: list[Shape]) -> Shape:
         if f.constant and f.low > 0 and not p.constant:
             return _exp(_product(_number(math.log(f.low)), p))
         return _power(f, p.low) if p.constant else UNKNOWN
-    return FUNCTIONS[name](parts[0]) if name in FUNCTIONS and isinstance(node, UnaryFunctionExpression) else UNKNOWN
+    known = name in FUNCTIONS and isinstance(node, pyo.numeric_expr.UnaryFunctionExpression)
+    return FUNCTIONS[name](parts[0]) if known else UNKNOWN
 
 
 def _square_or_entropy(node: Any, parts: list[Shape]) -> Shape | None:
@@ -374,11 +363,10 @@ def _of_cvxpy(problem: "cp.Problem") -> dict[str, bool]:
 
 
 def _of_pyomo(model: "pyo.ConcreteModel") -> dict[str, bool]:
-    from pyomo.core.expr.numvalue import polynomial_degree
     from pyomo.core.expr.visitor import identify_variables
 
     parts = [*(row.body for row in active(model, "Constraint")), *(goal.expr for goal in active(model, "Objective"))]
-    linear = all(polynomial_degree(part) in (0, 1) for part in parts)
+    linear = all(pyo.polynomial_degree(part) in (0, 1) for part in parts)
     named = (v for part in parts for v in identify_variables(part, include_fixed=False))  # also of blocks that are not active
     integer = any(not v.is_continuous() for v in chain(active(model, "Var"), named))
     return {"linear": linear, "integer": integer, "convex": not doubt(model)}

@@ -99,10 +99,9 @@ def optimality_of_cvxpy(problem: "cp.Problem") -> float | None:
 
 def _is_told_by_duals(problem: "cp.Problem") -> bool:
     """Whether derivatives and duals say if the values of a problem are optimal: no integers, no cones, and all duals."""
-    from cvxpy.atoms.affine.affine_atom import AffAtom
-
     parts, declared = (problem.objective, *problem.constraints), chain(*(v.attributes.items() for v in problem.variables()))
-    smooth = all(a.__name__ in SMOOTH or (isinstance(a, type) and issubclass(a, AffAtom)) for a in problem.atoms())
+    affine = cp.atoms.affine.affine_atom.AffAtom
+    smooth = all(a.__name__ in SMOOTH or (isinstance(a, type) and issubclass(a, affine)) for a in problem.atoms())
     # other attributes than being nonnegative have duals that CVXPY does not give
     plain = all(name in ("nonneg", "pos") or value is None or value is False for name, value in declared)
     known = all(c.dual_value is not None and type(c).__name__ in ("Inequality", "Equality") for c in problem.constraints)
@@ -285,7 +284,6 @@ def value_of_pyomo(expr: Any) -> float:
 
 def rows_in_pyomo(expressions: list[Any], place: Mapping[int, int]) -> sp.csr_array | None:
     """(m, n) the derivatives of expressions, None where one has none."""
-    from pyomo.core.expr.calculus.derivatives import Modes, differentiate
     from pyomo.core.expr.calculus.diff_with_pyomo import DifferentiationException
     from pyomo.core.expr.visitor import identify_variables
 
@@ -293,7 +291,7 @@ def rows_in_pyomo(expressions: list[Any], place: Mapping[int, int]) -> sp.csr_ar
     for expr in expressions:
         found = [v for v in identify_variables(expr, include_fixed=False) if id(v) in place]
         try:
-            data += [float(part) for part in differentiate(expr, wrt_list=found, mode=Modes.reverse_numeric)]
+            data += [float(part) for part in pyo.differentiate(expr, wrt_list=found)]
         except (DifferentiationException, ArithmeticError, ValueError, NotImplementedError):
             return None
         columns += [place[id(v)] for v in found]

@@ -51,9 +51,8 @@ class Round:
     @classmethod
     def first(cls, instance: Instance) -> "Round":
         """Everybody is active, nothing is known."""
-        arcs, rows = instance.A, instance.K * instance.R
-        closed, full, implied = (np.zeros(size, bool) for size in (arcs, rows, rows))
-        return cls(np.ones(instance.N, bool), np.zeros(instance.N), closed, full, implied)
+        N, none = instance.N, np.zeros(instance.K * instance.R, bool)
+        return cls(np.ones(N, bool), np.zeros(N), np.zeros(instance.A, bool), none, none)
 
     @property
     def at_most(self) -> NDArray[np.bool_]:

@@ -32,11 +32,6 @@ AT_LIMIT = 1e-6
 """A share within this of a user's limit is at the limit."""
 
 
-def itself(instance: Instance) -> Instance:
-    """The domain of a rule that allocates the instance as it is."""
-    return instance
-
-
 class Leximin(Mechanism):
     """The mechanism that is lexicographically max-min fair in sigma_n u_n / phi_n; a rule of one's own needs only its share.
 
@@ -50,7 +45,7 @@ class Leximin(Mechanism):
     id, title, source, aliases : see Mechanism
     share : function from an instance to sigma (N,), the share one task of each user stands for
     exact_share : the same as rationals; without it there are no exact answers and no certificates
-    domain : function from an instance to the instance that is allocated (default: itself)
+    domain : function from an instance to the instance that is allocated; None = itself
     """
 
     linear, integer, convex = True, False, True
@@ -67,7 +62,7 @@ class Leximin(Mechanism):
         title: str = "",
         source: str = "",
         aliases: tuple[str, ...] = (),
-        domain: Callable[[Instance], Instance] = itself,
+        domain: Callable[[Instance], Instance] | None = None,
     ) -> None:
         self.id, self.share, self.title, self.source, self.aliases = id, share, title, source, aliases
         self.exact_share, self._domain = exact_share, domain
@@ -89,7 +84,7 @@ class Leximin(Mechanism):
     def domain(self, instance: Instance) -> Instance:
         """The instance whose servers the mechanism allocates; NotApplicable where shares are not defined."""
         result = instance
-        if self._domain is not itself:
+        if self._domain is not None:
             with callers(f"the domain of {self.id!r}"):
                 result = self._domain(instance)
             require(isinstance(result, Instance), f"the domain of {self.id!r} is", result, "it must be an Instance")

@@ -327,7 +327,10 @@ def parse_allocation(document: Any, instance: Instance, what: str = "the allocat
         mechanism=_name(document, "mechanism"),
         method=_name(document, "method"),
         parameters=parameters,
-        trace=_trace(document),
+        trace=tuple(
+            {key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()}
+            for event in _objects(document.get("trace", []), "trace event", None, ())
+        ),
         log=tuple(log),
         **{field: _numbers(document[field], field) for field in ARRAYS if field in document},
         x_exact=x_exact,
@@ -350,7 +353,10 @@ def _tasks(value: Any, instance: Instance) -> tuple[Floats, tuple[Fraction, ...]
             raise InstanceError(f"user {user['name']!r} stands twice in the allocation")
         seen.add(n)
         own = _tasks_of_user(user, n, int(instance.vectors.counts[n]), servers, position)
-        _check_sum(user, np.array([tasks for tasks, _ in own.values()]))
+        total, x = user.get("tasks"), np.array([tasks for tasks, _ in own.values()])
+        what = f"the tasks of user {user['name']!r} are"
+        same = total is None or abs(finite(total, what) - x.sum()) <= SAME * np.abs(x).sum()
+        require(same, what, total, f"its tasks on servers add up to {x.sum():g}")
         given |= own
     for n in sorted(set(range(instance.N)) - seen)[:1]:
         raise InstanceError(f"the allocation has no entry for user {instance.users[n]!r}")
@@ -375,13 +381,6 @@ def _tasks_of_user(
         number = np.nan if tasks is None else finite(tasks, what)
         result[a] = number, None if exact is None else _exactly(exact, number, where)
     return result
-
-
-def _check_sum(user: Mapping[str, Any], x: Floats) -> None:
-    """`tasks` may be left out, but is the sum of the entries x where it is given."""
-    given, what = user.get("tasks"), f"the tasks of user {user['name']!r} are"
-    same = given is None or abs(finite(given, what) - x.sum()) <= SAME * np.abs(x).sum()
-    require(same, what, given, f"its tasks on servers add up to {x.sum():g}")
 
 
 def _entries(user: Mapping[str, Any], variants: int) -> list[tuple[int, str, Any, Any]]:
@@ -429,11 +428,6 @@ def _name(document: Mapping[str, Any], field: str) -> str:
     name = document.get(field, "")
     check_name(name, f"the {field} of the allocation", empty=True)
     return str(name)
-
-
-def _trace(document: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    events = _objects(document.get("trace", []), "trace event", None, ())
-    return tuple({key: _fact(fact, f"{key!r} of a trace event") for key, fact in event.items()} for event in events)
 
 
 def _numbers(value: Any, what: str) -> Any:
