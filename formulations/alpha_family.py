@@ -87,8 +87,7 @@ class AlphaFamily(Mechanism):
             return None
         v = self.rate(allocation.instance) * allocation.tasks
         logs = np.log(of) + (power - self.alphas(allocation.instance)) * np.log(v)
-        result: Floats = np.exp(logs - logs.max())
-        return result
+        return np.asarray(np.exp(logs - logs.max()))
 
 
 def _checked(given: Any) -> Any:

@@ -79,8 +79,7 @@ class WithFloors(Edited):
         if not isinstance(self.base, Leximin):
             return self.base.model_prices(domain, scaled, x, given)
         unit = domain.arcs.gamma[0] / scaled.arcs.gamma[0]
-        result: Floats = given[0] * (self.base.rate(domain)[0] * unit / self.base.rate(scaled)[0])
-        return result
+        return np.asarray(given[0] * (self.base.rate(domain)[0] * unit / self.base.rate(scaled)[0]))
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """The values of the mechanism."""

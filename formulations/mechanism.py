@@ -375,8 +375,7 @@ class Mechanism:
         x : (A,) the tasks on `domain`
         given : (T, K, R) the prices on `scaled`; one layer where there are no rounds
         """
-        first: Floats = given[0]
-        return first
+        return np.asarray(given[0])
 
     def write_cvxpy(self, instance: Instance) -> "cp.Problem":  # noqa: ARG002 (for those without one)
         """The CVXPY problem on an instance that is a domain already."""

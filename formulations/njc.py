@@ -227,8 +227,7 @@ class NoJustifiedComplaints(Mechanism):
 
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
         """In units of the weights, of which entitlements are parts; parameters as in `Mechanism.model_prices`."""
-        result: Floats = given[0] * (domain.weights.sum() / scaled.weights.sum())
-        return result
+        return np.asarray(given[0] * (domain.weights.sum() / scaled.weights.sum()))
 
     def values(self, allocation: Allocation) -> dict[str, float]:
         """`utilisation`, `sum` and `min` as above, and for "closest" the `distance`."""

@@ -54,8 +54,7 @@ class Utilitarian(Mechanism):
     def model_prices(self, domain: Instance, scaled: Instance, x: Floats, given: Floats) -> Floats:  # noqa: ARG002
         """In units of the weights; parameters as in `Mechanism.model_prices`."""
         unit = domain.arcs.gamma[0] / scaled.arcs.gamma[0]
-        result: Floats = given[-1] * (domain.weights[0] * unit / scaled.weights[0])
-        return result
+        return np.asarray(given[-1] * (domain.weights[0] * unit / scaled.weights[0]))
 
     def lp(self, instance: Instance, round: Round | None = None) -> LP:  # noqa: A002, ARG002 (it has none)
         """The program as sparse arrays: capacity rows, floors, then limits. It has no rounds."""

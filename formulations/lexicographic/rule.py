@@ -147,8 +147,7 @@ class Leximin(Mechanism):
         limited = g >= (1.0 - AT_LIMIT) * float((rate * domain.max_tasks).min())
         if not y > 0 or (limited and p.sum() > (1.0 + AT_LIMIT) * g * y):
             return np.zeros_like(p)
-        result: Floats = p / y
-        return result
+        return np.asarray(p / y)
 
     def proofs(self, allocation: Allocation) -> Floats | None:
         """(T, K, R) the prices by rounds, or the allocation's only ones, each layer in parts of its largest; None without any."""
