@@ -42,4 +42,6 @@ class Package:
         self._name = name
 
     def __getattr__(self, part: str) -> Any:
-        return getattr(import_module(self._name), part)
+        found = getattr(import_module(self._name), part)
+        setattr(self, part, found)  # the next time it is there
+        return found
