@@ -147,11 +147,13 @@ def _note(action: argparse.Action, namespace: Any, values: Any, option_string: s
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that has --debug everywhere and whose errors are one sentence."""
+    """A parser that has --debug everywhere and whose errors are one sentence; `run` is what its command does."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, run: Callable[[argparse.Namespace], int | None] | None = None, **settings: Any) -> None:
         super().__init__(**settings)
         self._between = False
+        if run is not None:
+            self.set_defaults(run=run)
         for name, kind in ((None, Once), ("store", Once), ("append", Each)):
             self.register("action", name, kind)
         text = "show the traceback of an internal error"
@@ -182,14 +184,13 @@ def _parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fairalloc {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    command = commands.add_parser("list", help="mechanisms, methods, examples, library, properties, hypotheses or suites")
+    text = "mechanisms, methods, examples, library, properties, hypotheses or suites"
+    command = commands.add_parser("list", help=text, run=_list)
     command.add_argument("what", nargs="?", default="mechanisms", choices=list(LISTS))
-    command.set_defaults(run=_list)
     asked = COMMANDS.get(words[0]) if words else None
     for module in dict.fromkeys(COMMANDS.values()) if asked is None else (asked,):
         import_module(f"fairalloc.cli.{module}").add_commands(commands)
-    command = commands.add_parser("doctor", help="installed packages and available methods")
-    command.set_defaults(run=_doctor)
+    commands.add_parser("doctor", help="installed packages and available methods", run=_doctor)
     return parser
 
 

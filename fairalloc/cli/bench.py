@@ -29,7 +29,7 @@ OTHERS = ("simulation.sqlite", "theorems.sqlite")
 
 def add_commands(commands: Any) -> None:
     bench = commands.add_parser("bench", help="compare solvers on a suite").add_subparsers(required=True, metavar="ACTION")
-    command = bench.add_parser("run", help="run a suite; a killed run resumes where it was")
+    command = bench.add_parser("run", help="run a suite; a killed run resumes where it was", run=_run)
     text = "see: fairalloc list suites; FILE.py:NAME; a folder or glob of instances"
     suite = command.add_argument("suite", metavar="SUITE", help=text)
     arguments.completed(suite, lambda: benchmarks.SUITES, files=True)
@@ -46,8 +46,8 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--threads", type=int, default=1, metavar="N", help="of linear algebra in one solve; default: 1")
     text = "solve on the workers of a dask cluster, tcp://HOST:PORT (extra cluster)"
     command.add_argument("--scheduler", default="", metavar="ADDRESS", help=text)
-    command.set_defaults(run=_run)
-    command = bench.add_parser("report", help="tables, a page, records or figures of a recorded run; default: table and page")
+    text = "tables, a page, records or figures of a recorded run; default: table and page"
+    command = bench.add_parser("report", help=text, run=_report)
     text = "as bench run writes it, such as results/first.sqlite; default: the newest in results/"
     command.add_argument("records", type=arguments.a_path, nargs="?", metavar="FILE", help=text)
     text = "html (a page), markdown or latex (its tables), csv or json (the records); default: a short text and the page"
@@ -59,18 +59,16 @@ def add_commands(commands: Any) -> None:
     text = "only the tables of this name, with --format latex or markdown, such as accuracy, choice, ranking or pairs"
     command.add_argument("--table", metavar="NAME", help=text)
     command.add_argument("--suite", metavar="SUITE", help="the newest run of this suite; default: the newest of all")
-    command.set_defaults(run=_report)
-    command = bench.add_parser("compare", help="two record files: gains and losses, paired by case; exit code 1 on a loss")
+    text = "two record files: gains and losses, paired by case; exit code 1 on a loss"
+    command = bench.add_parser("compare", help=text, run=_compare)
     command.add_argument("before", type=arguments.a_path, metavar="A", help="the records to compare with")
     command.add_argument("now", type=arguments.a_path, metavar="B", help="may be A: then its last two runs are compared")
     text = "a ratio of times beyond which a change counts, if a test of signs finds it; default: 1.2"
     command.add_argument("--threshold", type=float, default=1.2, metavar="RATIO", help=text)
     command.add_argument("--suite", metavar="ID", help="the newest runs of this suite; default: of any")
     command.add_argument("--format", choices=("text", "markdown", "json"), default="text")
-    command.set_defaults(run=_compare)
-    command = commands.add_parser("data", help="where the samples of real workloads are")
+    command = commands.add_parser("data", help="where the samples of real workloads are", run=_data)
     command.add_argument("folder", type=arguments.a_path, nargs="?", metavar="FOLDER", help="remember this folder")
-    command.set_defaults(run=_data)
 
 
 def _run(options: argparse.Namespace) -> int:

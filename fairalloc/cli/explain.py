@@ -28,7 +28,7 @@ PROPERTIES = ("feasibility", "pareto", "envy-freeness", "sharing-incentive", "bo
 
 def add_commands(commands: Any) -> None:
     text = "why users get their tasks: the server, resource and price that hold each one back"
-    command = commands.add_parser("explain", help=text)
+    command = commands.add_parser("explain", help=text, run=_explain)
     arguments.add_instance(command)
     arguments.add_mechanism(command)
     command.add_argument("--user", metavar="NAME", help="explain this user alone; default: the first 20")
@@ -39,10 +39,9 @@ def add_commands(commands: Any) -> None:
     arguments.add_time_limit(command, "solving and explaining")
     arguments.add_progress(command)
     command.add_argument("--format", default="text", choices=["text", "json"])
-    command.set_defaults(run=_explain)
 
     text = "how each user's tasks move with each capacity: derivatives where it grows and where it shrinks"
-    command = commands.add_parser("sensitivity", help=text)
+    command = commands.add_parser("sensitivity", help=text, run=_sensitivity)
     arguments.add_instance(command)
     arguments.add_mechanism(command)
     arguments.add_method(command)
@@ -50,16 +49,14 @@ def add_commands(commands: Any) -> None:
     arguments.add_time_limit(command, "solving and deriving")
     arguments.add_progress(command)
     command.add_argument("--format", default="text", choices=["text", "json", "latex"])
-    command.set_defaults(run=_sensitivity)
 
     text = "the users and servers of an instance, who may run where, and what each could run alone"
-    command = commands.add_parser("show", help=text)
+    command = commands.add_parser("show", help=text, run=_show)
     arguments.add_instance(command)
     command.add_argument("--head", type=int, default=20, metavar="N", help="rows of each table, default 20; json has all")
     command.add_argument("--format", default="text", choices=["text", "json"])
-    command.set_defaults(run=_show)
 
-    command = commands.add_parser("explore", help="mechanisms compared on one page: shares, prices, properties")
+    command = commands.add_parser("explore", help="mechanisms compared on one page: shares, prices, properties", run=_explore)
     arguments.add_instance(command)
     usual = f"{', '.join(MECHANISMS)}, and alpha-pf-vds with a slider for alpha"
     arguments.add_mechanism(command, otherwise=usual, several=True)
@@ -67,7 +64,6 @@ def add_commands(commands: Any) -> None:
     arguments.add_accuracy(command)
     arguments.add_time_limit(command, "each answer, and each property of it; default: 60s", 60.0)
     command.add_argument("--output", "-o", type=arguments.a_path, metavar="FILE.html", help="default: standard output")
-    command.set_defaults(run=_explore)
 
 
 def _answer(options: argparse.Namespace, user: str | None = None) -> tuple[Allocation, Mechanism, float | None]:

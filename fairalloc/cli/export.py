@@ -11,17 +11,15 @@ from fairalloc.solvers.model_page import ModelPage
 
 
 def add_commands(commands: Any) -> None:
-    command = commands.add_parser("export", help="write a mechanism's model for other solvers")
+    command = commands.add_parser("export", help="write a mechanism's model for other solvers", run=_export)
     arguments.add_instance(command)
     arguments.add_mechanism(command)
     arguments.add_parameters(command)
     command.add_argument("--format", default="lp", choices=FORMATS, help="py: a script that solves it with CVXPY")
     command.add_argument("--output", type=arguments.a_path, metavar="FILE", help="default: standard output")
-    command.set_defaults(run=_export)
-    command = commands.add_parser("model", help="a mechanism's formula and its models as code")
+    command = commands.add_parser("model", help="a mechanism's formula and its models as code", run=_model)
     command.add_argument("mechanism", help="an id, as `fairalloc list` shows them, or FILE.py:NAME")
     arguments.add_parameters(command)
-    command.set_defaults(run=_model)
 
 
 def _export(options: argparse.Namespace) -> None:

@@ -26,7 +26,7 @@ OWN = "the allocation's own"
 
 
 def add_commands(commands: Any) -> None:
-    command = commands.add_parser("check", help="check properties of an allocation; exit 1 if one fails")
+    command = commands.add_parser("check", help="check properties of an allocation; exit 1 if one fails", run=_check)
     arguments.add_instance(command)
     command.add_argument("allocation", metavar="ALLOCATION", help="a JSON file as written by solve --format json, or -")
     usual = f"{', '.join(BASIC)} and the allocation's mechanism"
@@ -36,20 +36,19 @@ def add_commands(commands: Any) -> None:
     arguments.add_mechanism(command, None, OWN)
     arguments.add_time_limit(command, "all of it; a verdict that is not decided then says so")
     command.add_argument("--format", default="table", choices=["table", "json"])
-    command.set_defaults(run=_check)
 
-    command = commands.add_parser("certify", help="prove an allocation, or the answer, in rationals; exit 1 if that fails")
+    text = "prove an allocation, or the answer, in rationals; exit 1 if that fails"
+    command = commands.add_parser("certify", help=text, run=_certify)
     arguments.add_instance(command)
     command.add_argument("allocation", nargs="?", metavar="ALLOCATION", help="a JSON file, or -; default: the mechanism's answer")
     arguments.add_mechanism(command, None, f"{OWN}, else drfh")
     arguments.add_time_limit(command, "all of it")
     command.add_argument("--format", default="table", choices=["table", "json"], help="json: the certificate, for verify")
-    command.set_defaults(run=_certify)
 
-    command = commands.add_parser("verify", help="verify a certificate for an instance, without a solver; exit 1 if it is wrong")
+    text = "verify a certificate for an instance, without a solver; exit 1 if it is wrong"
+    command = commands.add_parser("verify", help=text, run=_verify)
     arguments.add_instance(command)
     command.add_argument("certificate", metavar="CERTIFICATE", help="a JSON file as written by certify --format json, or -")
-    command.set_defaults(run=_verify)
 
 
 def _once(*names: str | None) -> None:

@@ -23,9 +23,8 @@ STORE = Path("results/simulation.sqlite")
 
 
 def add_commands(commands: Any) -> None:
-    command = commands.add_parser(
-        "simulate", help="rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
-    )
+    text = "rerun the experiments of the papers (exit code 1 where a trial failed); a killed run resumes"
+    command = commands.add_parser("simulate", help=text, run=_simulate)
     text = "such as K.Fig9, or K for all of paper K; see --list; default: all; or FILE.py, FILE.py:NAME of one's own"
     completed(command.add_argument("experiments", nargs="*", metavar="EXPERIMENT", help=text), lambda: _names()[0])
     command.add_argument("--list", action="store_true", help="list the experiments")
@@ -50,7 +49,6 @@ def add_commands(commands: Any) -> None:
     text = "also write the figure of each experiment into this folder, as ID.svg, to which markdown then has links"
     command.add_argument("--figures", type=a_path, metavar="FOLDER", help=text)
     command.add_argument("--keep", type=a_path, metavar="FILE", help="put the outcomes of claims into this JSON file")
-    command.set_defaults(run=_simulate)
 
 
 def _names() -> tuple[Iterable[str], Iterable[str]]:

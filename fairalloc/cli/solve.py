@@ -43,7 +43,7 @@ NO_POINT = {
 
 
 def add_commands(commands: Any) -> None:
-    command = commands.add_parser("solve", help="compute an allocation and its residuals")
+    command = commands.add_parser("solve", help="compute an allocation and its residuals", run=_solve)
     arguments.add_instance(command, several=True)
     arguments.add_mechanism(command, several=True)
     arguments.add_method(command)
@@ -63,7 +63,6 @@ def add_commands(commands: Any) -> None:
     command.add_argument("--format", default="table", choices=list(FORMATS))
     text = "also draw who takes what, a panel for each answer: .svg, .png or .pdf (repeatable)"
     command.add_argument("--plot", action="append", default=[], metavar="FILE", help=text)
-    command.set_defaults(run=_solve)
 
 
 def _option_names(typed: argparse.Namespace) -> list[str]:

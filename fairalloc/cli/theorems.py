@@ -70,30 +70,29 @@ def add_commands(commands: Any) -> None:
     form.add_argument("--coq", dest="format", action="store_const", const="coq", help="the same as --format coq")
     add_search(command, "the search of a witness of each claim of your own; default: 10s")
     _action(actions, "list", "ids of statements and misprints with status and words, one a line", _list)
-    command = actions.add_parser("numbers", help="the worst known ratio of each mechanism: fairness, misreports, envy")
+    text = "the worst known ratio of each mechanism: fairness, misreports, envy"
+    command = actions.add_parser("numbers", help=text, run=_numbers)
     command.add_argument("--format", default="table", choices=[*FORMATS, "python"], help="python = the instances")
-    command.set_defaults(run=_numbers)
     text = "what each sentence of the papers is: a statement, a definition, about the literature, or no claim"
-    command = actions.add_parser("coverage", help=text)
+    command = actions.add_parser("coverage", help=text, run=_coverage)
     completed(command.add_argument("papers", nargs="*", metavar="PAPER", help=f"default: {', '.join(PAPERS)}"), lambda: PAPERS)
     command.add_argument("--paper", type=a_path, metavar="FILE", help="your own copy of the one paper: show its sentences")
-    command.set_defaults(run=_coverage)
     _add_conflict(actions)
 
-    command = commands.add_parser("matrix", help="mechanism x property, and the printed tables of the papers beside it")
+    text = "mechanism x property, and the printed tables of the papers beside it"
+    command = commands.add_parser("matrix", help=text, run=_matrix)
     add_mechanism(command, otherwise="all, from the record", several=True)
     text = "a row (repeatable); see: fairalloc list properties; or FILE.py:NAME; default: those of the papers"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties, files="py")
     command.add_argument("--format", default="table", choices=FORMATS)
     add_search(command, "the cells that are searched together; default: 60s")
-    command.set_defaults(run=_matrix)
 
 
 def _action(
     actions: Any, name: str, told: str, run: Callable[[argparse.Namespace], int | None], files: str = ""
 ) -> argparse.ArgumentParser:
     """The parser of an action, with the words and options that choose statements; `files` = its words are files of claims."""
-    command: argparse.ArgumentParser = actions.add_parser(name, help=told)
+    command: argparse.ArgumentParser = actions.add_parser(name, help=told, run=run)
     text, word = (files, "FILE.py") if files else ("a statement, or the beginning of ids such as K.T3", "ID")
     named = command.add_argument("named", nargs="*", metavar=word, help=text)
     completed(named, lambda: () if files else _known(), files="py")
@@ -107,7 +106,6 @@ def _action(
     completed(command.add_argument("--mechanism", "-m", action="append", metavar="ID", help=text), MECHANISMS.all_names)
     text = "(repeatable) only statements about these properties; see: fairalloc matrix"
     completed(command.add_argument("--property", action="append", metavar="NAME", help=text), claim_properties)
-    command.set_defaults(run=run)
     return command
 
 
@@ -437,14 +435,14 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
 
 
 def _add_conflict(actions: Any) -> None:
-    command = actions.add_parser("conflict", help="which mechanisms have several axioms, and where no allocation can")
+    text = "which mechanisms have several axioms, and where no allocation can"
+    command = actions.add_parser("conflict", help=text, run=_conflict)
     text = "properties of allocations or of mechanisms, such as envy-freeness, pareto or strategyproofness"
     completed(command.add_argument("axioms", nargs="+", metavar="AXIOM", help=text), _axiom_names)
     text = "the most users x servers x resources of an instance; default: 2x2x2"
     command.add_argument("--size", default="2x2x2", metavar="NxKxR", help=text)
     command.add_argument("--format", default="table", choices=["table", "json"])
     add_search(command, "the whole call; default: 60s")
-    command.set_defaults(run=_conflict)
 
 
 def _axiom_names() -> tuple[str, ...]:
