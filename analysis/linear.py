@@ -45,7 +45,6 @@ def maximum(cost: Any, matrix: Any, sides: Any, exact: bool) -> Optimum | None:
     except Exception as error:  # whatever its import raises
         raise NotInstalled(f"a linear program needs highspy, which cannot be imported: {fault(error)}") from None
     from fairalloc.solvers.backends.highs_session import basic_columns, solved_lp
-    from fairalloc.solvers.method import Stopped
 
     floats = sp.csc_array(matrix, dtype=float)
     most, least = np.full(floats.shape[1], np.inf), np.full(floats.shape[0], -np.inf)

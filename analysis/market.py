@@ -13,9 +13,6 @@ and x with p is an equilibrium when
 where equality follows in the last two lines (docs/reference/derivations.md). The prices' common scale is the root s of
 
     s sum_ir p_ir c_ir = sum_n min(w_n, s q_n max_tasks_n)                                                        (*)
-
-**Residuals**: the value of unsold resources as a part of sum_n w_n, the largest part of its budget that some user overspends, and
-the largest part of its best choice that some user misses.
 """
 
 from collections.abc import Mapping

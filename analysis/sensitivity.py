@@ -33,7 +33,7 @@ from fairalloc.formulations.utilitarian import Utilitarian
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Seconds, checked
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable
-from fairalloc.models.numbers import Floats, frozen, rounded
+from fairalloc.models.numbers import Floats, as_json, frozen, rounded
 from fairalloc.models.tables import Grid, pandas
 from fairalloc.solvers.judge import proved
 from fairalloc.solvers.method import Stopped
@@ -107,9 +107,7 @@ class Sensitivity:
 
     def to_dict(self) -> dict[str, Any]:
         """The derivatives as a JSON document; null where one is not known."""
-        instance = self.allocation.instance
-        known = {"more": self.up, "less": self.down}
-        sides = {key: np.where(np.isfinite(side), side.astype(object), np.array(None)) for key, side in known.items()}
+        instance, sides = self.allocation.instance, {"more": self.up, "less": self.down}
         return {
             "schema": "fairalloc-sensitivity/1",
             "instance": instance.name,
@@ -117,7 +115,7 @@ class Sensitivity:
             "reason": self.reason or None,
             "capacities": [
                 {"server": instance.servers[i], "resource": instance.resources[r], "how": str(self.how[i, r]) or None}
-                | {key: dict(zip(instance.users, side[:, i, r].tolist(), strict=True)) for key, side in sides.items()}
+                | {key: dict(zip(instance.users, as_json(side[:, i, r]), strict=True)) for key, side in sides.items()}
                 for i, r in np.ndindex(instance.K, instance.R)
             ],
         }

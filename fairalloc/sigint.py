@@ -1,8 +1,4 @@
-"""Ctrl-C while the command line is still being imported: one line and exit code 130 instead of a traceback.
-
-1. In a process that is the command line the package calls `end_quietly` before all its other imports: Ctrl-C then ends it.
-2. The command line calls `raise_again` when it is there: from then on Ctrl-C is a KeyboardInterrupt as everywhere.
-"""
+"""Ctrl-C while the command line is still being imported: one line and exit code 130 instead of a traceback."""
 
 import os
 import signal
@@ -14,13 +10,13 @@ INTERRUPTED = 130
 
 
 def end_quietly() -> None:
-    """Let Ctrl-C end this process with one line, where nobody else has decided."""
+    """Let Ctrl-C end this process with one line, where nobody else has decided; the package calls it before its other imports."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 
 
 def raise_again() -> None:
-    """Let Ctrl-C be a KeyboardInterrupt again, where `end_quietly` had changed it."""
+    """Let Ctrl-C be a KeyboardInterrupt again, where `end_quietly` had changed it; the command line calls it when it is there."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +22,12 @@ FULL, LEFT = 1e-6, 1e-3
 """A resource is full where no more than this part of it is left, and with an exact price where no more than the second."""
 
 
-@dataclass(frozen=True)
-class Priced:
+class Priced(NamedTuple):
     """A resource of a server with its price, in parts of the capacity."""
 
     server: str
     resource: str
     price: Number
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        return {"server": self.server, "resource": self.resource, "price": self.price}
 
     def __str__(self) -> str:
         return f"{self.resource} on {self.server} ({said(self.price)})"
@@ -127,7 +122,7 @@ class Costs:
         what = joined([f"{p.resource} (full, price {said(p.price)})" for p in held]) or "nothing that has a price"
         dear = (own > least if self.exact else float(own) > (1.0 + SAME) * float(least)) and said(own) != said(least)
         more = f"; a task costs {said(own)} here, {said(least)} where it is cheapest" if dear and not tasks else ""
-        facts = {"tasks": tasks, "cost": own, "cheapest": least, "held_by": [p.facts for p in held]}
+        facts = {"tasks": tasks, "cost": own, "cheapest": least, "held_by": [p._asdict() for p in held]}
         return f"{tasks_of(tasks)}: held back by {what}{more}", facts
 
 

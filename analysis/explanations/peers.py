@@ -1,9 +1,4 @@
-"""What a scheduler makes of an instance with groups, beside an allocation: `fairalloc explain --peer kueue`.
-
-1. Where the instance is a documented example of the peer (models/examples/schedulers.py), what it documents, and whether that is
-   reproduced or why it is not.
-2. The peer's rule as a mechanism here, and the share of each group by that rule beside the one of the allocation.
-"""
+"""What a scheduler makes of an instance with groups, beside an allocation: `fairalloc explain --peer kueue`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -45,6 +40,7 @@ def compared_with_peer(allocation: Allocation, peer: str) -> list[str]:
 
 
 def _documented(instance: Instance, peer: str) -> Iterator[str]:
+    """What the peer documents of this instance, where it is an example of the peer, and whether that is reproduced."""
     for item in SCHEDULER_EXAMPLES:
         if item.peer != peer or item.instance != instance:
             continue

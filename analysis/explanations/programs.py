@@ -118,7 +118,8 @@ def _of_prices(subject: Subject, known: DualSolution) -> Sentence:
     else:
         text += f" No capacity has a price: {now_[0].lower() + now_[1:]} of none raises it."
     text += f" {joined(bound)} {'bounds' if len(bound) == 1 else 'bound'} it." if bound else ""
-    return Sentence(text, "prices", known.source, {"value": known.value, "prices": [p.facts for p in priced], "bound_by": bound})
+    facts = {"value": known.value, "prices": [p._asdict() for p in priced], "bound_by": bound}
+    return Sentence(text, "prices", known.source, facts)
 
 
 def _of_user(subject: Subject, known: DualSolution, n: int) -> list[Sentence]:
@@ -179,7 +180,7 @@ def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:
     text = "Nothing is sold out: limits alone hold users back, and everything is free."
     if priced:
         text = f"Sold out, with the prices of the whole capacity: {joined(map(str, priced))}. Everything else is free."
-    sentences = [Sentence(text, "prices", "prices", {"prices": [p.facts for p in priced]})]
+    sentences = [Sentence(text, "prices", "prices", {"prices": [p._asdict() for p in priced]})]
     for n in subject.users:
         sentences += _of_buyer(subject, prices, float((marginal * tasks)[n]), costs, n, bool(limited[n]))
     return proved_by("prices", residual) + open_, sentences

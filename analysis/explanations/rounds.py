@@ -200,7 +200,7 @@ def _of_round(rounds: Rounds, ks: list[int]) -> Sentence:
     if limited:
         text += f" {joined(limited)} {'runs' if len(limited) == 1 else 'run'} all the tasks asked for."
     facts: dict[str, Any] = {"round": ks[0] + 1, "last_round": ks[-1] + 1, "level": first, "users": users, "limited": limited}
-    return Sentence(text, "round", rounds.source, {**facts, "prices": [p.facts for p in priced]})
+    return Sentence(text, "round", rounds.source, {**facts, "prices": [p._asdict() for p in priced]})
 
 
 def _of_user(rounds: Rounds, n: int, k: int) -> list[Sentence]:

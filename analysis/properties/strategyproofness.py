@@ -14,20 +14,17 @@ mechanism has several answers, all this is about the one that its method compute
 **The search** (`check_mechanism`) can refute strategyproofness, not prove it; where it finds nothing the verdict is not decided
 and says how many misreports were tried. It takes these steps:
 
-1. Simple misreports: for each user the demands of the others, one number changed, one variant more or less, one server more or
-   less; of a user with time of its own (`with_own_time`) one rate changed, or one kind of server less. They are tried in random
-   order, with half of the trials.
+1. Simple misreports (`_single_changes`) of each user are tried in random order, with half of the trials.
 2. Climbs: for the rest, random coalitions start from simple misreports and change one number or one server at a time, as long as
    the margin rises at least once in PATIENCE changes.
 3. Confirmation: a misreport with a margin above the tolerance is computed again, in rationals where the mechanism has them.
-4. Simplification: members leave the coalition, truthful reports replace false ones, and denominators shrink, as long as the
-   violation stays confirmed.
+4. Simplification (`_simpler`), as long as the violation stays confirmed.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -228,6 +225,7 @@ class _MisreportSearch:
         self.rng, self.tried, self.left, self.best = np.random.default_rng(seed), 0, 0, -np.inf
         self.honest = quick(truth)
         self.confirming = (quick, self.honest) if exact is None else (exact, exact(truth))
+        self.time: list[int] = own_time(truth).tolist()  # (N,) the resource that is a user's own time, -1 = none
         self.reports = [list(self._single_changes(n)) for n in range(truth.N)]
 
     def verdict(self, trials: int, most: int) -> Verdict:
@@ -290,7 +288,10 @@ class _MisreportSearch:
         return verdict if verdict.holds is False else None
 
     def _single_changes(self, n: int) -> Iterator[Report]:
-        """Another user's demands, one number changed, one variant more or less, one server more or less."""
+        """Another user's demands, one number changed, one variant more or less, one server more or less.
+
+        Of a user with time of its own (`with_own_time`) one rate changed, or one kind of server less.
+        """
         own = self.truth.exact.demands[n]
         others = [rows for m, rows in enumerate(self.truth.exact.demands) if m != n and rows != own and self.time[n] < 0]
         for rows in dict.fromkeys(others):
@@ -333,11 +334,6 @@ class _MisreportSearch:
         factor = Fraction(float(np.exp(size * self.rng.normal()))).limit_denominator(1000)
         value = rows[v][r] * factor if rows[v][r] else max(rows[v]) * factor / 10
         return self._changed(n, rows, v, r, value.limit_denominator(10**6) or value), eligible
-
-    @cached_property
-    def time(self) -> list[int]:
-        """(N,) the resource that is a user's own time, -1 = none."""
-        return [int(r) for r in own_time(self.truth)]
 
     def _numbers(self, n: int) -> range:
         """The resources of which a user reports what a task takes; of one with time of its own, that time."""

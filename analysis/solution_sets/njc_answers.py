@@ -4,13 +4,8 @@ By njc.py the set is the union over sets I of resources of
 
     P_I:   sum_i u_i d_ij = c_j (j in I),   sum_i u_i d_ij <= c_j (all j),   l_i(I) <= u_i <= q_i                  in tasks u
 
-The steps, in rationals and without a linear program:
-
-1. For every set I of resources that can be full, compute the bounds l(I) (`polytopes`).
-2. Compute the vertices of P_I (models/exact/polytopes.py), from the box l(I) <= u <= q on.
-3. Leave out each P_I that is contained in another one; of equal ones keep that with the most bottlenecks.
-
-The number of sets I doubles with each resource, and the box has 2^N vertices, so both numbers are limited to LARGEST.
+No linear program is needed: the vertices of P_I are cut out of the box l(I) <= u <= q (models/exact/polytopes.py). The number of
+sets I doubles with each resource, and the box has 2^N vertices, so both numbers are limited to LARGEST.
 """
 
 from collections.abc import Iterator
