@@ -24,7 +24,7 @@ and says how many misreports were tried. It takes these steps:
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -225,7 +225,6 @@ class _MisreportSearch:
         self.rng, self.tried, self.left, self.best = np.random.default_rng(seed), 0, 0, -np.inf
         self.honest = quick(truth)
         self.confirming = (quick, self.honest) if exact is None else (exact, exact(truth))
-        self.time: list[int] = own_time(truth).tolist()  # (N,) the resource that is a user's own time, -1 = none
         self.reports = [list(self._single_changes(n)) for n in range(truth.N)]
 
     def verdict(self, trials: int, most: int) -> Verdict:
@@ -334,6 +333,11 @@ class _MisreportSearch:
         factor = Fraction(float(np.exp(size * self.rng.normal()))).limit_denominator(1000)
         value = rows[v][r] * factor if rows[v][r] else max(rows[v]) * factor / 10
         return self._changed(n, rows, v, r, value.limit_denominator(10**6) or value), eligible
+
+    @cached_property
+    def time(self) -> list[int]:
+        """(N,) the resource that is a user's own time, -1 = none."""
+        return [int(r) for r in own_time(self.truth)]
 
     def _numbers(self, n: int) -> range:
         """The resources of which a user reports what a task takes; of one with time of its own, that time."""
