@@ -124,10 +124,11 @@ def _solved(active: ActiveSet, allocation: Allocation, where: Instance, units: F
             raise NotUnique(f"there are other answers of {item.id!r} next to this one, so its tasks have no derivatives")
         return None
     capacities = allocation.instance.capacities.ravel()
-    own = _inverse(capacities)
+    own = np.divide(1.0, capacities, out=np.zeros_like(capacities), where=capacities > 0)
     tasks, prices = np.zeros((2, where.A, len(own))), np.zeros((2, len(size) - count, len(own)))
+    held = np.zeros((int(active.held.sum()), len(own)))
     for side, change in enumerate(active.changes):
-        right = np.vstack([_supply(allocation, where, side)[rows], np.zeros((int(active.held.sum()), len(own))), change]) / across
+        right = np.vstack([_supply(allocation, where, own, side)[rows], held, change]) / across
         step = lstsq(matrix / across, right, cond=1e-12, lapack_driver="gelsy")[0]
         lack = np.abs(matrix / across @ step - right).max(axis=0, initial=0.0)
         good = (lack <= SOLVED * np.maximum(np.abs(right).max(axis=0, initial=0.0), own)) & (capacities > 0)
@@ -143,14 +144,10 @@ def _largest(matrix: Floats, axis: int) -> Floats:
     return np.where(most > 0, most, 1.0)
 
 
-def _inverse(capacities: Floats) -> Floats:
-    return np.divide(1.0, capacities, out=np.zeros_like(capacities), where=capacities > 0)
-
-
-def _supply(allocation: Allocation, where: Instance, side: int) -> Floats:
-    """(rows of `where`, K R) what each capacity adds to a row, in parts; where time is shared, what tasks save of it."""
+def _supply(allocation: Allocation, where: Instance, own: Floats, side: int) -> Floats:
+    """(rows of `where`, K R) what each capacity adds to a row, `own` (K R,) in parts; of time that is shared what tasks save."""
     if where is allocation.instance:
-        return np.diag(_inverse(where.capacities.ravel()))
+        return np.diag(own)
     arcs = where.arcs
     faster = slopes(allocation.instance, monopolies)[side] / arcs.gamma[:, None]
     return np.asarray(arcs.load @ (np.maximum(allocation.x, 0.0)[:, None] * faster))

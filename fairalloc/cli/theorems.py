@@ -77,7 +77,15 @@ def add_commands(commands: Any) -> None:
     command = actions.add_parser("coverage", help=text, run=_coverage)
     completed(command.add_argument("papers", nargs="*", metavar="PAPER", help=f"default: {', '.join(PAPERS)}"), lambda: PAPERS)
     command.add_argument("--paper", type=a_path, metavar="FILE", help="your own copy of the one paper: show its sentences")
-    _add_conflict(actions)
+
+    text = "which mechanisms have several axioms, and where no allocation can"
+    command = actions.add_parser("conflict", help=text, run=_conflict)
+    text = "properties of allocations or of mechanisms, such as envy-freeness, pareto or strategyproofness"
+    completed(command.add_argument("axioms", nargs="+", metavar="AXIOM", help=text), _axiom_names)
+    text = "the most users x servers x resources of an instance; default: 2x2x2"
+    command.add_argument("--size", default="2x2x2", metavar="NxKxR", help=text)
+    command.add_argument("--format", default="table", choices=["table", "json"])
+    add_search(command, "the whole call; default: 60s")
 
     text = "mechanism x property, and the printed tables of the papers beside it"
     command = commands.add_parser("matrix", help=text, run=_matrix)
@@ -432,17 +440,6 @@ def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding
     rows = [[paper, *(str(told.count((paper, word))) for word in Status)] for paper in (*PAPERS, "own") if paper in dict(told)]
     heads = [word.removeprefix("not decided: ") for word in Status]
     return Grid("Statements by paper", ["paper", *heads], rows, right=range(1, 1 + len(heads)))
-
-
-def _add_conflict(actions: Any) -> None:
-    text = "which mechanisms have several axioms, and where no allocation can"
-    command = actions.add_parser("conflict", help=text, run=_conflict)
-    text = "properties of allocations or of mechanisms, such as envy-freeness, pareto or strategyproofness"
-    completed(command.add_argument("axioms", nargs="+", metavar="AXIOM", help=text), _axiom_names)
-    text = "the most users x servers x resources of an instance; default: 2x2x2"
-    command.add_argument("--size", default="2x2x2", metavar="NxKxR", help=text)
-    command.add_argument("--format", default="table", choices=["table", "json"])
-    add_search(command, "the whole call; default: 60s")
 
 
 def _axiom_names() -> tuple[str, ...]:
