@@ -1,39 +1,26 @@
 r"""Certificates of dual solutions, whose values weak duality compares: lexicographic rules, linear programs and Nash bargaining.
 
-**Rounds by prices** (formulations/lexicographic/rule.py). v_n = rate_n u_n is the weighted share of user n. It is proved that n
-cannot have a larger share without lowering an equal or smaller one when it runs all its tasks, u_n = T_n, or when there are
-prices with y_n = q_n / rate_n > 0 and
+docs/reference/derivations.md says why these numbers are proofs. **Rounds by prices** (formulations/lexicographic/rule.py): with
+v_n = rate_n u_n user n cannot have more without less for one with v_m <= v_n when u_n = T_n, or y_n = q_n / rate_n > 0 and
 
     sum_ir p_ir = sum_m y_m min(v_m, v_n)                                                                            (*)
 
-One round holds the prices for all users it fixes, who have the common level v_n = g. Limits need no prices of their own: the dual
-of a round has z_m >= 0 for them, with q_m + z_m = y_m rate_m and z_m > 0 only where u_m = T_m, so its value sum p + sum z_m T_m
-is sum (q_m + z_m) u_m, from which the z cancel.
+One round holds the prices for all users it fixes, who have the common level v_n = g.
 
-**Rounds of nodes** (formulations/lexicographic/nested.py). Levels are V_k / phi_k of nodes k, groups and users. In a round with
-the level g every node keeps a floor f_k: its level where it is fixed, its guarantee otherwise; floors of a rule are guarantees,
-too. For any tasks that fit, with y_k of the active nodes and f-values w_k of the others,
+**Rounds of nodes** (formulations/lexicographic/nested.py). Levels are V_k / phi_k of nodes k, groups and users. Each has a floor
+f_k: its level where it is fixed, else its guarantee, or floor. With y_k of the active nodes and w_k of the others
 
-    sum_k (y_k + w_k) V_k / phi_k <= sum_ir p_ir + sum_n z_n T_n = sum_k y_k (b_k + g) + sum_k w_k f_k
+    sum over nodes k of user n of (y_k + w_k) sigma_n / phi_k <= q_n + z_n
+    sum_ir p_ir + sum_n z_n T_n = sum_k y_k (b_k + g) + sum_k w_k f_k
 
-if  sum over nodes k of user n of (y_k + w_k) sigma_n / phi_k <= q_n + z_n.  So where all keep floors and levels, no node with y_k
-> 0 has more than b_k + g, below which no active node is. b_k is 0, or the guarantee where what is beyond that is compared.
+where b_k is 0, or the guarantee where what is beyond that is compared.
 
-**A program** max c u. With worth c_n <= q_n + z_n, z_n >= 0, and z_n = 0 for users without a limit,
+**A program** max c u, with c_n <= q_n + z_n, z_n >= 0, has c u = sum_ir p_ir + sum_n z_n T_n. With floors m_n the value is
+w u = c u - f m, c_n = w_n + f_n, f_n >= 0; that of the max-min programs is c u with c_n = y_n rate_n, y >= 0, sum y = 1.
 
-    c u'  <=  sum_n (q_n + z_n) u'_n  <=  sum_ir p_ir + sum_n z_n T_n      for every feasible u'
-
-and the certificate shows that the right-hand side equals c u. With floors m_n, c_n = w_n + f_n and f_n >= 0 is the price of the
-floor: then w u' <= c u' - f m. For the max-min programs (mmf, drfh-lp) c_n = y_n rate_n with y >= 0, sum y = 1: the smallest
-weighted share g' of any feasible u' is then at most c u'.
-
-**Nash bargaining**: bounds on the optimal value of sum_n w_n log u_n, which is not rational. With W = sum w and s_n = q_n + z_n
-> 0, for every feasible u'
+**Nash bargaining**, whose value is irrational: with W = sum w and s_n = q_n + z_n > 0, for every feasible u'
 
     sum_n w_n log u'_n  <=  sum_n w_n log u_n + gap,    gap = sum p + sum_n z_n T_n - 2 W + sum_n w_n^2 / (s_n u_n)
-
-because w log u' - s u' is largest at u' = w / s, and log r <= r - 1 with r = w_n / (s_n u_n). The gap has no logarithms and is 0
-exactly at the optimum. The value sum_n w_n log u_n itself is enclosed in ball arithmetic.
 """
 
 from collections.abc import Sequence

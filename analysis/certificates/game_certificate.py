@@ -21,12 +21,8 @@ exact value: for server i with beta = max(alpha, 1), P_n = sum_r w_nr kappa_r^be
     slack   min(s_nr, t_n, 1 - q_n without the prices of r and of all resources with as large an s)
 
 with c_n the least q of the user's variants there, t_n = 1 - x_n / M_n, 1 without a limit, and o_n and s_nr of
-formulations/game/residual.py. A user with t_n <= SATISFIED counts in `gain` as satisfied, in return for a bound of at least t_n:
-its g_n is at most what it pays, its cheapest P_n, times the largest g_m / P_m of the others. On a server with alpha = infinity it
-is the gap of Theorem 1 (`bottleneck_gap`), which is rational. The certificate contains the q_n rounded down to STEP. So that a
-changed number cannot pass unnoticed, kappa must be doubles, each price must be a part of at least VISIBLE of what some user pays,
-and A and B must each be such a part of some user's marginal utility g_n. With another alpha, A or B a certificate passes only
-where x and the prices prove the same bound for these, as where one user has a server; the claim then says them.
+formulations/game/residual.py. On a server with alpha = infinity it is the rational gap of Theorem 1 (`bottleneck_gap`).
+docs/reference/derivations.md says who counts as satisfied, and why no changed number passes unnoticed.
 """
 
 from collections.abc import Sequence

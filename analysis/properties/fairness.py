@@ -3,19 +3,14 @@ r"""Fairness of one allocation: envy, sharing incentives, and max-min fairness w
 Margins are signed (positive = violation) and dimensionless: tasks in units of those that the user's best arc could run alone, or
 of a hundred times what it is compared with where that is less. Verdicts get the name of their property from it (property.py).
 
-**Envy** (K 2.1, W 3.3, Z II-B): U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. `envy-freeness` is W's: the bundle of m on a
-server is worth to n what n can run there. `total-envy-freeness` is K's to the letter, on totals and without placement.
+**Envy**: U_n(a_n) >= U_n((phi_n / phi_m) a_m) for all n, m. The bundle of m on a server is worth to n what n can run there.
 
 **Envy up to one task**, of whole tasks (Lipton et al. 2004; Parkes, Procaccia, Shah 2015). Of m's bundles one task is taken away.
 What is left, scaled by the weights, is worth to n the whole tasks that it can run there,
 
     min(floor(max_tasks_n), sum over the servers n may use of  floor(min_r a_ir / d_nr))
 
-Up to one task (EF1): for some task of m that is no more than n runs; up to any task (EFX): for every task of m.
-
-**Sharing incentive**: U_n(a_n) is at least what n runs with its part of every server, phi_n / sum phi (K 2.1, 3.3; P III-B; Z
-II-B; D 4 with entitlements as weights and max_tasks = 1), or 1 / N (W Def 2, `strong`), or with some division of every resource
-in N equal totals (W Def 4, `weak`).
+and that is no more than n runs, for some task of m (EF1) or for every one (EFX).
 
 **Bottlenecks.** r is a bottleneck of n at server i if n demands it, it is full, and s_n >= s_m for all m who use it there; a user
 at its limit needs none. If everybody has one among the resources that count, no s_n can be raised without lowering a smaller or
