@@ -20,7 +20,7 @@ of priced resources and theta_ni = d log gamma_ni. docs/reference/derivations.md
 tasks on all of its arcs, room on all other resources and tasks left for all other users (a linear program).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -56,8 +56,7 @@ class NotUnique(Exception):  # noqa: N818 (a finding, not an error)
     """There are other answers next to the allocation, with other tasks, so that there is no derivative."""
 
 
-@dataclass(frozen=True)
-class ActiveSet:
+class ActiveSet(NamedTuple):
     """What stays true near an allocation, as bools: priced rows (K R,), arcs (A,) in use, users (N,) whose tasks all run.
 
     `equations`, in (dx on `arcs`, others), have the right-hand sides `changes` (2, equations, K R), to the right and the left.

@@ -5,12 +5,12 @@ answer is in the page already.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from importlib.resources import files
 from itertools import chain, groupby
 from string import Template
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +38,7 @@ WIDTH, HIGH, LEFT, LETTER = 160.0, 16.0, 80.0, 5.2
 SWATCH = "<svg viewBox='0 0 16 10'><rect width=16 height=10 fill='url(#u{})' stroke='#333' stroke-width=.5 /></svg>"
 
 
-@dataclass(frozen=True)
-class _Column:
+class _Column(NamedTuple):
     """A mechanism: its answers by label, and what stands above; several answers have a slider with a value for each."""
 
     title: str

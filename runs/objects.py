@@ -13,13 +13,12 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from inspect import isclass, isfunction
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairalloc.formulations import as_mechanism
 from fairalloc.models.errors import PATH, InstanceError, UnknownName, callers, fault, no_such, require, shown
@@ -33,8 +32,7 @@ LOADING = 60.0  # seconds that a file may take to be loaded, in the main thread:
 _LOADED = "_fairalloc_"
 
 
-@dataclass(frozen=True)
-class ObjectKind:
+class ObjectKind(NamedTuple):
     """A kind of object: the word for it, and what makes an object one of it, or None where it is none."""
 
     word: str

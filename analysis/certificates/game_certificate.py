@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -191,8 +191,7 @@ def residual_proof(
     return tuple(ratios), tuple(-(-bound // STEP) * STEP for bound in bounds)
 
 
-@dataclass(frozen=True)
-class ExactServer:
+class ExactServer(NamedTuple):
     """One server in rationals: parts w (n, r), parts of a monopoly y, o as `own`, shares z, s as `gains` (n, r), t_n as `wanted`,
     user (n,), in the letters of formulations/game/residual.py.
     """

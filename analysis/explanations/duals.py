@@ -9,8 +9,7 @@ r"""Why an own or edited mechanism gives what it gives: the duals of its own mod
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +40,7 @@ SMALLEST, PART, SAME = 1e-7, 1e-5, 1e-4
 of what it pays most for; answers that differ by less than the third are one."""
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(NamedTuple):
     """One row of a constraint, what it is about, its dual, and (A,) what a task on each arc pays for it."""
 
     name: str
@@ -58,8 +56,7 @@ class Binding:
         return f"{self.name} ({said(self.dual)})"
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """One solved model: who stops in it (everybody where there are no rounds), what they have in common, and what binds."""
 
     users: tuple[int, ...]

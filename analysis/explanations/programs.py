@@ -13,8 +13,7 @@ For nb and alpha-fair (common/duality_gap.py; for nb also analysis/market.py):
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +45,7 @@ ENOUGH, SMALL = 1e-9, 5_000
 """Above this gain, a linear program looks for better prices than the allocation's on instances of up to so many arcs."""
 
 
-@dataclass(frozen=True)
-class DualSolution:
+class DualSolution(NamedTuple):
     """Prices (K R,), what a task of each user is worth (N,), whether its limit holds it (N,), the value, and what proves them."""
 
     costs: Costs

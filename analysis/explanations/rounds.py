@@ -10,9 +10,8 @@ r"""Why a lexicographic rule gives what it gives: round by round (formulations/l
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -36,8 +35,7 @@ PROVED, REFUSED = 1e-6, LEFT
 """Residuals up to which prices are a proof, beyond which they leave something open, and above which the allocation is refused."""
 
 
-@dataclass(frozen=True)
-class Layer:
+class Layer(NamedTuple):
     """One round: its level g, who stop, those of them who run all their tasks, and prices (K R,) in parts of capacity."""
 
     level: Number
@@ -46,8 +44,7 @@ class Layer:
     prices: Sequence[Number]
 
 
-@dataclass(frozen=True)
-class Rounds:
+class Rounds(NamedTuple):
     """All rounds, with what proves them; `by_weight` says what levels are where they are no shares."""
 
     layers: list[Layer]

@@ -17,8 +17,7 @@ For njc each user runs all its tasks, or has its entitlement on a bottleneck (D 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,8 +35,7 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.exact.ps_dsf import unit
 
 
-@dataclass(frozen=True)
-class Levels:
+class Levels(NamedTuple):
     """What is known: x (A,) tasks, 0 where only rounding leaves some, z (A,) shares, kappa (K R,) 1 / level where it is full,
     and (N,) who runs all its tasks.
     """
@@ -171,8 +169,7 @@ def _parts(known: Levels, a: int) -> list[tuple[int, float]]:
     return [(int(r), float(parts[r])) for r in np.argsort(-parts) if parts[r] > FULL]
 
 
-@dataclass(frozen=True)
-class Bottlenecks:
+class Bottlenecks(NamedTuple):
     """For each user its tasks, its bottleneck (-1: it runs all its tasks), the part of that it gets, what it is entitled to."""
 
     tasks: Sequence[Number]

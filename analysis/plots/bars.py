@@ -1,8 +1,7 @@
 """Who takes what: stacked bars of every server and resource, and the dominant shares of the users."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +51,7 @@ def size(item: Allocation) -> tuple[float, float]:
     return _stack(item).size
 
 
-@dataclass(frozen=True)
-class _Stack:
+class _Stack(NamedTuple):
     """What is stacked: the names from below take `used` (names, K, R); `there` (bars, 2) are servers and resources."""
 
     item: Allocation

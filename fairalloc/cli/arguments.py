@@ -5,11 +5,10 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from fairalloc.formulations import MECHANISMS, Mechanism, mechanism
 from fairalloc.models.arguments import Processes, Seconds, checked
@@ -45,8 +44,7 @@ def add_instance(command: argparse.ArgumentParser, several: bool = False) -> Non
         completed(command.add_argument(f"--{kind}", metavar="FILE.csv", help=text), list, files="csv")
 
 
-@dataclass(frozen=True)
-class Tables:
+class Tables(NamedTuple):
     """An instance in two files of CSV."""
 
     users: str

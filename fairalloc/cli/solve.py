@@ -7,11 +7,10 @@ import argparse
 import json
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from fairalloc.cli import arguments
 from fairalloc.cli.output import complain, emit
@@ -79,8 +78,7 @@ def _options(texts: list[str]) -> dict[str, Any]:
     return result | ({"judge": named_values(judge, "--option judge.")} if judge else {})
 
 
-@dataclass(frozen=True)
-class Refused:
+class Refused(NamedTuple):
     """An instance that has no result by a mechanism, and the sentence why."""
 
     instance: str
@@ -196,7 +194,7 @@ def _is_solved(result: Result, accuracy: str | float) -> bool:
 
 
 def _document(result: Result) -> dict[str, Any]:
-    return asdict(result) if isinstance(result, Refused) else allocation_document(result)
+    return result._asdict() if isinstance(result, Refused) else allocation_document(result)
 
 
 def _json(results: Iterable[Result], labels: Sequence[Callable[[], str]]) -> Iterator[str]:
