@@ -46,10 +46,13 @@ class Certificate(ABC):
     """
 
     kind: ClassVar[str]
-    names_parameters: ClassVar[bool] = False  # else it is about the id alone: another objective or alpha is not proved
+    names_parameters: ClassVar[bool]  # else it is about the id alone: another objective or alpha is not proved
     mechanism: str
     x: Rationals
     about: str = field(default="", compare=False, kw_only=True)
+
+    def __init_subclass__(cls, kind: str, names_parameters: bool = False) -> None:
+        cls.kind, cls.names_parameters = kind, names_parameters
 
     @checked
     def verify(self, instance: Instance, mechanism: Mechanism | None = None) -> Verdict:

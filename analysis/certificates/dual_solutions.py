@@ -26,7 +26,6 @@ w u = c u - f m, c_n = w_n + f_n, f_n >= 0; that of the max-min programs is c u 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from fairalloc.analysis.certificates.certificate import Certificate, check_prices, dual_bound, feasible, require, rounded, short
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
@@ -45,11 +44,9 @@ STEP = Fraction(1, 10**15)
 
 
 @dataclass(frozen=True, repr=False)
-class LeximinCertificate(Certificate):
+class LeximinCertificate(Certificate, kind="leximin", names_parameters=True):
     """One layer of prices for each round, see (*)."""
 
-    kind: ClassVar[str] = "leximin"
-    names_parameters: ClassVar[bool] = True
     rounds: tuple[ExactRound, ...]
 
     @property
@@ -84,11 +81,9 @@ def _check_round(part: ExactRound, arcs: ExactArcs, rate: Rationals, v: Sequence
 
 
 @dataclass(frozen=True, repr=False)
-class NestedCertificate(Certificate):
+class NestedCertificate(Certificate, kind="nested", names_parameters=True):
     """A dual solution of each round; `borrowed` is 1 where what is beyond guarantees is compared."""
 
-    kind: ClassVar[str] = "nested"
-    names_parameters: ClassVar[bool] = True
     borrowed: int
     rounds: tuple[ExactNestedRound, ...]
 
@@ -148,11 +143,9 @@ def _check_node_round(
 
 
 @dataclass(frozen=True, repr=False)
-class ProgramCertificate(Certificate):
+class ProgramCertificate(Certificate, kind="program", names_parameters=True):
     """Equal values of a linear program, at tasks u_n (N,), which x must add up to, and of its dual."""
 
-    kind: ClassVar[str] = "program"
-    names_parameters: ClassVar[bool] = True
     tasks: Rationals
     proof: ExactProgram
 
@@ -188,13 +181,12 @@ class ProgramCertificate(Certificate):
 
 
 @dataclass(frozen=True, repr=False)
-class BoundsCertificate(Certificate):
+class BoundsCertificate(Certificate, kind="bounds"):
     """lower <= sum_n w_n log u_n at x <= optimum <= upper, for nb, with p and z of the gap.
 
     The bounds are apart by the gap, which is proved without logarithms, and by 2 STEP for rounding the logarithms.
     """
 
-    kind: ClassVar[str] = "bounds"
     prices: Rationals
     limits: Rationals
     gap: Fraction

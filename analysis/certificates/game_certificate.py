@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,10 +51,9 @@ SATISFIED, VISIBLE = Fraction(1, 10**12), Fraction(1, 10**16)
 
 
 @dataclass(frozen=True, repr=False)
-class LevelsCertificate(Certificate):
+class LevelsCertificate(Certificate, kind="levels"):
     """Exact PS-DSF tasks x_n (N,), which x must add up to, and kappa (K R,): 1 / level of each full resource, 0 of others."""
 
-    kind: ClassVar[str] = "levels"
     tasks: Rationals
     kappa: Rationals
 
@@ -75,10 +74,9 @@ class LevelsCertificate(Certificate):
 
 
 @dataclass(frozen=True, repr=False)
-class PricesCertificate(Certificate):
+class PricesCertificate(Certificate, kind="prices"):
     """Exact PS-DSF tasks x_n (N,), which x must add up to, and at each server a layer for each share that needs its own."""
 
-    kind: ClassVar[str] = "prices"
     tasks: Rationals
     layers: tuple[ExactLayer, ...]
 
@@ -115,14 +113,13 @@ def _proved(layer: ExactLayer, arcs: ExactArcs, here: list[int], x: Sequence[Fra
 
 
 @dataclass(frozen=True, repr=False)
-class ResidualCertificate(Certificate):
+class ResidualCertificate(Certificate, kind="residual"):
     """A bound on the residual of formulations/game/residual.py at rational tasks x_n (N,), which x must add up to.
 
     alpha (0 for infinity), A and B (K 22) are (K,). Prices as levels kappa (K R,) and ratios q_n (A,), rounded down to STEP, are
     0 on servers with alpha = infinity. The bounds (K,) are multiples of STEP.
     """
 
-    kind: ClassVar[str] = "residual"
     tasks: Rationals
     alpha: Rationals
     A: Rationals

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from fairalloc.analysis.certificates.certificate import Certificate, feasible, require
 from fairalloc.formulations.h_drf import HierarchicalDrf
@@ -14,13 +13,12 @@ from fairalloc.models.instance import Instance
 
 
 @dataclass(frozen=True, repr=False)
-class JustifiedCertificate(Certificate):
+class JustifiedCertificate(Certificate, kind="justified"):
     """Why the complaint of each user is not justified: its bottleneck, the part of it that it gets, and e_n, all (N,).
 
     The bottleneck is the first full resource of which it gets most, and -1, with the part 1, where it runs all its tasks.
     """
 
-    kind: ClassVar[str] = "justified"
     bottleneck: tuple[int, ...]
     part: Rationals
     entitled: Rationals
@@ -52,10 +50,9 @@ def justified(arcs: ExactArcs, x: Rationals) -> tuple[tuple[int, ...], Rationals
 
 
 @dataclass(frozen=True, repr=False)
-class FillingCertificate(Certificate):
+class FillingCertificate(Certificate, kind="filling"):
     """Tasks u_n (N,), which x must add up to."""
 
-    kind: ClassVar[str] = "filling"
     tasks: Rationals
 
     @property
