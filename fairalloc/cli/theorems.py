@@ -18,9 +18,10 @@ from fairalloc.models.files.jsonio import read_json
 from fairalloc.models.files.writing import check_writable, write_file
 from fairalloc.models.tables import FORMATS, Grid, printable
 from fairalloc.runs.objects import ObjectKind, is_in_file, load_object
+from fairalloc.theorems.cases import Case
 from fairalloc.theorems.certificates.store import checked, hash_of, index
 from fairalloc.theorems.certificates.written import PROOF_FORMS, proof_texts
-from fairalloc.theorems.checkers.own import ClaimTerms, claim_properties, claims_in, statements_in
+from fairalloc.theorems.checkers.own import claim_properties, claims_in, statements_in
 from fairalloc.theorems.claims import Claim, property_matrix
 from fairalloc.theorems.code import witness_code
 from fairalloc.theorems.coverage import CLASSES, Row, by_sentence, counts, read_paper, read_table, sentence_hash, sentences, spans
@@ -340,8 +341,9 @@ def _verify(options: argparse.Namespace) -> int:
         count = f"{len(told):>{len(str(len(chosen)))}}/{len(chosen)}"
         if options.format != "table":  # beside the answer
             complain(f"{count} {_words(finding)}")
-        elif _violates(finding):
-            text, code = chosen[finding.statement].text, _code(finding, claims)
+        elif (case := _violation(finding)) is not None:
+            text, claim = chosen[finding.statement].text, claims.get(finding.statement)
+            code = case.code() if claim is None else witness_code(claim, case)
             emit(printable(f"{count} {finding.statement}: {text}\n  {finding.status}: {finding.sentence}\n{code}\n\n"))
         else:
             emit(printable(f"{count} {_words(finding)}\n"))
@@ -407,8 +409,8 @@ def _words(finding: Finding) -> str:
     return f"{finding.statement}: {status}{finding.sentence}" + (f"; needs: {needed}" if needed else "")
 
 
-def _violates(finding: Finding) -> bool:
-    return finding.case is not None and finding.verdict is not None and finding.verdict.holds is False
+def _violation(finding: Finding) -> Case | None:
+    return finding.case if finding.verdict is not None and finding.verdict.holds is False else None
 
 
 def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> str:
@@ -426,13 +428,6 @@ def _ending(statements: Mapping[str, Statement], findings: Mapping[str, Finding]
         none = "nothing" if ended == len(registered) else f"nothing in the {ended} of {len(registered)} whose search ended"
         lines += ["", "Changed against the record:", *(list(changes(statements, registered, everything())) or [none])]
     return "\n" + _summary(statements, findings).text() + "".join(f"{printable(line)}\n" for line in lines)
-
-
-def _code(finding: Finding, claims: Mapping[str, ClaimTerms]) -> str:
-    """The case; for a claim of one's own that it violates, all that asserts the violation, as the result of a search shows it."""
-    assert finding.case is not None
-    own = finding.statement in claims and _violates(finding)
-    return witness_code(claims[finding.statement], finding.case) if own else finding.case.code()
 
 
 def _summary(statements: Mapping[str, Statement], findings: Mapping[str, Finding]) -> Grid:
