@@ -16,7 +16,6 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,7 +105,7 @@ class RemotePool(contextlib.AbstractContextManager["RemotePool"]):
         try:
             while True:
                 while len(sent) < len(self.workers) and (task := next(waiting, None)) is not None:
-                    given = (self._handler, json.dumps(asdict(task)))
+                    given = (self._handler, json.dumps(task._asdict()))
                     sent[self._client.submit(_answer, *given, workers=self.workers, pure=False)] = task
                 if not sent:
                     return
@@ -141,7 +140,7 @@ def _result(future: Any) -> Document | NoAnswer:
     if error is not None:
         return NoAnswer("error", f"its worker failed: {fault(error)}")
     found: Document = json.loads(future.result())
-    return found["answer"] if "answer" in found else NoAnswer(found["cause"], found["sentence"])
+    return found["answer"] if "answer" in found else NoAnswer(**found)
 
 
 # ---- on a worker ----------------------------------------------------------------------------------------------------
@@ -153,7 +152,7 @@ def _answer(handler: str, given: str) -> str:
         if handler not in _POOLS:
             _POOLS[handler] = Pool(handler)
         answer = _POOLS[handler].ask(Task(**json.loads(given)))
-    return json.dumps(asdict(answer) if isinstance(answer, NoAnswer) else {"answer": answer})
+    return json.dumps(answer._asdict() if isinstance(answer, NoAnswer) else {"answer": answer})
 
 
 def _end(handler: str) -> None:

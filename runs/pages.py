@@ -3,10 +3,9 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A part of a page; its pieces are shown in the order of the attributes, and what is empty is left out.
 
     A section without a title belongs to the one above; one with an anchor, to which cells of tables lead, has a smaller heading.

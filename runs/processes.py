@@ -29,10 +29,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from math import inf
-from typing import IO, Any, Literal, cast, get_args
+from typing import IO, Any, Literal, NamedTuple, cast, get_args
 
 from fairalloc.models.errors import NotInstalled
 
@@ -54,8 +53,7 @@ _START = (
 _CHUNK = 1 << 16
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """A request, `seconds` of wall time, `memory_mb` of address space beyond what the server takes; None = any. And a name."""
 
     request: Document
@@ -64,8 +62,7 @@ class Task:
     label: str = ""
 
 
-@dataclass(frozen=True)
-class NoAnswer:
+class NoAnswer(NamedTuple):
     """Why a request has no answer: over its time or memory, an error such as a dead process, or nothing could be given to it."""
 
     cause: Cause
@@ -207,7 +204,7 @@ class _Server:
         if not self._received.endswith(b"\n"):
             return self.task, self._given_up()
         outcome = parsed(self._received)
-        return self.task, outcome["answer"] if "answer" in outcome else NoAnswer(outcome["cause"], outcome["sentence"])
+        return self.task, outcome["answer"] if "answer" in outcome else NoAnswer(**outcome)
 
     def _given_up(self) -> NoAnswer:
         """The server itself has died or hangs: end it."""
@@ -244,11 +241,6 @@ class _Server:
         self.process = None
 
 
-def no_answer(cause: Cause, sentence: str) -> Document:
-    """A `NoAnswer` as a document."""
-    return {"cause": cause, "sentence": sentence}
-
-
 def parsed(line: bytes) -> Document:
     """What a process wrote: a document with "answer", or with "cause" and "sentence"; anything else is an error."""
     with contextlib.suppress(AttributeError, TypeError, ValueError, RecursionError):
@@ -262,7 +254,7 @@ def parsed(line: bytes) -> Document:
 
 def garbled(line: bytes) -> Document:
     """What a process wrote that is no answer."""
-    return no_answer("error", f"its process wrote what is no answer: {line[:40].decode(errors='replace')!r}")
+    return NoAnswer("error", f"its process wrote what is no answer: {line[:40].decode(errors='replace')!r}")._asdict()
 
 
 def last_line(log: IO[bytes]) -> str:

@@ -34,7 +34,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from fairalloc.models.errors import fault
-from fairalloc.runs.processes import PREPARATION, START, Document, garbled, last_line, no_answer, parsed
+from fairalloc.runs.processes import PREPARATION, START, Document, NoAnswer, garbled, last_line, parsed
 from fairalloc.solvers.running.cpu_time import adopt, children_of, end_with_caller, processor_seconds
 from fairalloc.solvers.running.time_limits import be_watched, import_all
 
@@ -111,20 +111,20 @@ class _Parent:
         try:
             self._module.prepare(request)
         except Exception as error:
-            return no_answer("error", fault(error))
+            return NoAnswer("error", fault(error))._asdict()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if (is_judged := "hidden" in request) and (failed := self._keep(request.pop("hidden"))):
-            return no_answer("not given", failed["sentence"])
+            return NoAnswer("not given", failed["sentence"])._asdict()
         outcome, marks = self._forked(lambda restart: self._module.answer(request, restart), task["seconds"], memory, is_judged)
         if not is_judged or "answer" not in outcome:
             return outcome
         if len(marks) < 2:
-            return no_answer("error", "its process answered without asking for what is given")
+            return NoAnswer("error", "its process answered without asking for what is given")._asdict()
         outside = [last - first for first, last in zip(marks[0], marks[-1], strict=True)]
         judged, _ = self._forked(lambda _: self._judge(request, outcome["answer"], outside), PREPARATION, memory, has_file=True)
         if "answer" not in judged:
-            return no_answer("error", f"its answer was not judged: {judged['sentence']}")
+            return NoAnswer("error", f"its answer was not judged: {judged['sentence']}")._asdict()
         _import_early(judged["modules"])
         return judged | {"modules": outcome.get("modules")}
 
@@ -184,7 +184,7 @@ class _Parent:
         _, status = os.waitpid(pid, 0)
         _end_descendants()
         if received is None:
-            return no_answer("time", "it took too long"), marks
+            return NoAnswer("time", "it took too long")._asdict(), marks
         if not received:
             return _post_mortem(status, self._log), marks
         word = nonce + b" "
@@ -265,10 +265,10 @@ def _post_mortem(status: int, log: IO[bytes]) -> Document:
     said = last_line(log)
     log.seek(0)
     if any(word.encode() in log.read() for word in _NO_MEMORY):
-        return no_answer("memory", f"ended by itself: {said}")
+        return NoAnswer("memory", f"ended by itself: {said}")._asdict()
     code = os.waitstatus_to_exitcode(status)
     how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit code {code} and no answer"
-    return no_answer("error", f"its process ended {how}" + (f": {said}" if said else ""))
+    return NoAnswer("error", f"its process ended {how}" + (f": {said}" if said else ""))._asdict()
 
 
 # ---- the child ---------------------------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def _answered(work: _Work, pipes: _Pipes, memory_mb: int | None) -> Document:
         answer = work(pipes.restart)
         json.dumps(answer)  # raises where it is no document
     except MemoryError:
-        return no_answer("memory", f"over the memory limit of {memory_mb} MB")
+        return NoAnswer("memory", f"over the memory limit of {memory_mb} MB")._asdict()
     except Exception as error:
-        return no_answer("error", fault(error))
+        return NoAnswer("error", fault(error))._asdict()
     return {"answer": answer, "modules": [name for name in sys.modules if name not in before]}
