@@ -226,7 +226,7 @@ def fitted(names: Iterable[str], inches: float, size: float = SMALL) -> list[str
     given = [printable(name) for name in names]
     cut = [_cut(name, inches, size, 1.0) for name in given]
     apart = cut if len(set(cut)) == len(set(given)) else [_cut(name, inches, size, 0.5) for name in given]
-    return [plain(name) for name in apart]
+    return [name.replace("$", r"\$") for name in apart]  # Matplotlib would take what is between two for mathematics
 
 
 def _cut(name: str, inches: float, size: float, front: float) -> str:
@@ -256,11 +256,6 @@ def headings(ax: Any, at: Any, names: list[str]) -> None:
     top.set_xticks(at, names, fontsize=SMALL)
     top.tick_params(length=0)
     top.spines["top"].set_visible(False)
-
-
-def plain(name: str) -> str:
-    """The name as Matplotlib shows it letter by letter, no part of it being mathematics."""
-    return name.replace("$", r"\$")
 
 
 def legend(ax: Any, handles: Sequence[Any], names: Sequence[str], title: str = "") -> None:
