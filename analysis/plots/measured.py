@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Points: TypeAlias = Mapping[str, Sequence[tuple[float, float]]]
 """For each method points of its curve."""
 
+Profiles: TypeAlias = Mapping[str, Mapping[str, Sequence[float]]]
+"""For each panel by its title the values of each method, inf for a failure."""
+
 EXACT, FAR = 1e-17, 1e99
 """Where residuals of 0, and those beyond it, stand on a logarithmic axis."""
 
@@ -151,11 +154,7 @@ def _named_rows(ax: "Axes", names: list[str]) -> "Axes":
 
 @checked
 def performance_profiles(
-    panels: Mapping[str, Mapping[str, Sequence[float]]],
-    ax: "Sequence[Axes] | NDArray[Any] | None" = None,
-    *,
-    order: Sequence[str] = (),
-    key: bool = True,
+    panels: Profiles, ax: "Sequence[Axes] | NDArray[Any] | None" = None, *, order: Sequence[str] = (), key: bool = True
 ) -> NDArray[Any]:
     """How often a method is how close to the fastest: one panel for each title, with a curve for each method.
 
@@ -171,11 +170,7 @@ def performance_profiles(
 
 @checked
 def data_profiles(
-    panels: Mapping[str, Mapping[str, Sequence[float]]],
-    ax: "Sequence[Axes] | NDArray[Any] | None" = None,
-    *,
-    order: Sequence[str] = (),
-    key: bool = True,
+    panels: Profiles, ax: "Sequence[Axes] | NDArray[Any] | None" = None, *, order: Sequence[str] = (), key: bool = True
 ) -> NDArray[Any]:
     """How many cases a method solves in how many seconds: one panel for each title, with a curve for each method.
 
@@ -188,7 +183,7 @@ def data_profiles(
 
 
 def _profiles(
-    panels: Mapping[str, Any], ax: Any, order: Sequence[str], key: bool, label: str, written: str, begin: float | None
+    panels: Profiles, ax: Any, order: Sequence[str], key: bool, label: str, written: str, begin: float | None
 ) -> NDArray[Any]:
     """The curves over an axis with this label, whose values hints write like this; it begins at the least one where None."""
     axes = style.several_axes(ax, len(panels), *size(panels))
@@ -203,7 +198,7 @@ def _profiles(
     return axes
 
 
-def size(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> tuple[float, float]:
+def size(panels: Profiles) -> tuple[float, float]:
     """Width and height of a panel with its legend in inches."""
     return style.size_beside(4.0, max(map(sorted, panels.values()), key=len, default=[]))
 
