@@ -36,7 +36,7 @@ from typing import IO, Any
 from fairalloc.models.errors import fault
 from fairalloc.runs.processes import PREPARATION, START, Document, NoAnswer, garbled, last_line, parsed
 from fairalloc.solvers.running.cpu_time import adopt, children_of, end_with_caller, processor_seconds
-from fairalloc.solvers.running.time_limits import be_watched, import_all
+from fairalloc.solvers.running.time_limits import be_watched
 
 _Mark = tuple[float, float]  # seconds of this process's clock, and of the processors that it and all below it have used
 _Work = Callable[[Callable[[], bytes]], Document]  # what a child does: it gets `restart` and returns its answer
@@ -82,7 +82,10 @@ def _end_descendants() -> None:
 
 def _import_early(modules: Iterable[str]) -> None:
     """Import what a child had to import, if it is of an installed package: a child could name a file of its own."""
-    import_all(name for name in modules if isinstance(name, str) and name.partition(".")[0] in _installed())
+    for name in modules:
+        with contextlib.suppress(Exception):  # some names are made at run time and cannot be imported
+            if name.partition(".")[0] in _installed():
+                importlib.import_module(name)
 
 
 @cache
