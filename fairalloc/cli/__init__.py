@@ -119,31 +119,28 @@ def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -
         complain(f"warning: {message}")
 
 
-class Once(argparse._StoreAction):
+class _Noted(argparse.Action):
+    """An option that keeps, for errors, with which words it was given."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if option_string is not None:
+            option, known = max(self.option_strings, key=len), getattr(namespace, "_given", {})
+            more = [*map(str, values)] if isinstance(values, list) else [str(values)]
+            namespace._given = {**known, self.dest: (option, [*known.get(self.dest, (option, []))[1], *more])}
+        super().__call__(parser, namespace, values, option_string)
+
+
+class Once(_Noted, argparse._StoreAction):
     """An option with one value, which is not given twice: the first one would be dropped."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
         if option_string is not None and self.dest in getattr(namespace, "_given", {}):
             raise argparse.ArgumentError(self, f"it is given twice, the second time as {values!r}, but it takes one value")
-        _note(self, namespace, values, option_string)
         super().__call__(parser, namespace, values, option_string)
 
 
-class Each(argparse._AppendAction):
+class Each(_Noted, argparse._AppendAction):
     """An option that may repeat."""
-
-    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None) -> None:
-        _note(self, namespace, values, option_string)
-        super().__call__(parser, namespace, values, option_string)
-
-
-def _note(action: argparse.Action, namespace: Any, values: Any, option_string: str | None) -> None:
-    """Keep which option was given with which words, for errors."""
-    if option_string is not None:
-        option = max(action.option_strings, key=len)
-        words = getattr(namespace, "_given", {}).get(action.dest, (option, []))[1]
-        more = [*map(str, values)] if isinstance(values, list) else [str(values)]
-        namespace._given = {**getattr(namespace, "_given", {}), action.dest: (option, [*words, *more])}
 
 
 class CommandParser(argparse.ArgumentParser):
