@@ -1,10 +1,4 @@
-"""`explain`: why everybody gets what they get, in sentences.
-
-1. The mechanism, and the users who are explained one by one.
-2. What its kind of rule is explained by: rounds, a dual solution, prices and budgets, levels of servers, bottlenecks, groups,
-   or the duals of an own model.
-3. What a little more or less of each capacity does, for rules whose tasks are unique.
-"""
+"""`explain`: why everybody gets what they get, in sentences."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -91,7 +85,7 @@ def explain(
     """
     if not allocation.has_point:
         raise InstanceError("explain needs an allocation with a point")
-    item = mechanism_of(allocation, mechanism, "explain")  # 1
+    item = mechanism_of(allocation, mechanism, "explain")
     seconds = time_limit or np.inf
     subject = Subject(allocation, item, user, now() + seconds)
     subject.users  # noqa: B018 (an unknown name is said before anything is computed)
@@ -107,13 +101,13 @@ def _told(subject: Subject) -> tuple[str, tuple[Sentence, ...]]:
     """What proves the statements, and the sentences."""
     item = subject.item
     home_of(item, subject.instance)
-    proof, sentences = next(explained for kind, explained in KINDS if isinstance(item, kind))(subject)  # 2
-    effects = _effects(subject) if item.unique or isinstance(item, Leximin | Utilitarian) else []  # 3
+    proof, sentences = next(explained for kind, explained in KINDS if isinstance(item, kind))(subject)
+    effects = _effects(subject) if item.unique or isinstance(item, Leximin | Utilitarian) else []
     return proof, (*sentences, *subject.rest(), *effects)
 
 
 def _effects(subject: Subject) -> list[Sentence]:
-    """Sentences on the capacities, those that change nothing together in one."""
+    """Sentences on what a little more or less of each capacity does, those that change nothing together in one."""
     instance = subject.instance
     if instance.A > ARCS or instance.K * instance.R > CAPACITIES:
         text = "What a little more of a capacity does is told on small instances only: fa.sensitivity(allocation)."

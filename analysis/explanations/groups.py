@@ -1,10 +1,4 @@
-"""Why groups and their users get what they get: nested-leximin, nested-nb and h-drf.
-
-1. The allocation is proved: by the residual of its mechanism, which for h-drf are the events in rationals.
-2. Each group: its part by weights, its share, and what it borrows beyond its guarantee, or does not ask for.
-3. Each user: its share, and what holds it: its limit, or full resources on every server that it may use, or that all it could
-   take is worth more to others of its group.
-"""
+"""Why groups and their users get what they get: nested-leximin, nested-nb and h-drf."""
 
 from collections.abc import Iterator
 
@@ -28,15 +22,16 @@ RULES = (
 
 
 def explain_groups(subject: Subject) -> tuple[str, list[Sentence]]:
-    residual = proved(subject.item, subject.allocation).residual  # 1
+    residual = proved(subject.item, subject.allocation).residual
     if not residual <= REFUSED:
         raise refused(subject, f"a residual of {residual:.2g} is proved")
     by_events = "events", "the events of the algorithm in rationals"
     source, how = by_events if isinstance(subject.item, HierarchicalDrf) else ("prices", "prices")
-    return proved_by(how, residual), [*_of_groups(subject, source), *_of_users(subject, source, max(FULL, residual))]  # 2, 3
+    return proved_by(how, residual), [*_of_groups(subject, source), *_of_users(subject, source, max(FULL, residual))]
 
 
 def _of_groups(subject: Subject, source: str) -> Iterator[Sentence]:
+    """The part of each group by weights, its share, and what it borrows beyond its guarantee, or does not ask for."""
     if not (subject.domain.single_variant and subject.domain.same_everywhere):
         return  # dominant shares are not defined
     tree = Tree.of(subject.domain)
