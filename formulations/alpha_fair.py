@@ -107,11 +107,9 @@ class AlphaFair(AlphaFamily):
         return {"certainty_equivalent": least * mean ** (1 / (1 - self.alpha))}
 
     def marginal(self, allocation: Allocation) -> Floats | None:
-        """sigma_n (s_n / phi_n)^-alpha in parts of the largest; None where a user has no task."""
-        result = self.in_parts(allocation, self.share(allocation.instance), 0.0)
-        if result is not None:
-            result[result < 1e-12] = 0.0  # too small to be seen beside the others: left to the free gain
-        return result
+        """sigma_n (s_n / phi_n)^-alpha, the largest of what users pay counted as 1; None where a user has no task."""
+        paid = self.in_parts(allocation, allocation.instance.weights, 1.0)  # and not those of a task, which may have any size
+        return None if paid is None else np.where(paid < 1e-12, 0.0, paid) / allocation.tasks  # less is left to the free gain
 
     def residual(self, allocation: Allocation) -> float:
         """The larger of the first-order gain and the free gain; inf where a user has no task."""

@@ -288,6 +288,14 @@ def test_many_layers_of_prices_prove_what_the_best_of_them_proves(family):
     assert len({int(np.argmin(one)) for one in np.array(alone).T}) > 1, "several layers are the best of somebody"
 
 
+@pytest.mark.parametrize("alpha", [0.5, 2.0, 5.0])
+@pytest.mark.parametrize("size", [1e-14, 1e-9, 1e9, 1e14])
+def test_whose_tasks_are_small_counts_as_much(alpha, size):
+    """Of one resource everybody has half, however many tasks that are."""
+    allocation = Allocation(Instance([[1], [size]], [[1]]), np.array([0.5, 0.5 / size]), prices=np.array([[1.0]]))
+    assert mechanism("alpha-fair", alpha=alpha, share="dominant-share").residual(allocation) < 1e-14
+
+
 @pytest.mark.parametrize(
     ("tasks", "limits", "gain"),
     [
