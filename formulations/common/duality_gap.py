@@ -17,8 +17,8 @@ from fairalloc.models.allocation import Allocation
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.numbers import Floats, frozen, linear_program, worst
 
-ENOUGH, FEW = 1e-9, 5_000
-"""The bound on a free gain that is enough, and the arcs up to which a linear program looks for more."""
+ENOUGH, SMALL, FEW = 1e-9, 1e-6, 5_000
+"""The bound on a free gain that is enough, that up to which it counts where the program fails, and the arcs of that program."""
 
 STOPPED = 1
 """The status of SciPy's linear programs at a limit."""
@@ -60,14 +60,15 @@ def free_gain(allocation: Allocation, marginal: Floats, gain: float) -> float:
 
     A first-order gain (a float) at marginal utilities a_n >= 0 (N,) bounds it by gain sum_m a_m u_m / min_n a_n u_n, where what
     is too much for a capacity or a limit hides as much of the gain. Where this says too little, SciPy solves the linear program
-    on few arcs.
+    on few arcs. Where that fails, as beside users with 1e-9 of all, rounding may be what is left: inf, nothing is known.
     """
     paid = marginal * allocation.tasks
     least, hidden = float(paid.min()), infeasibility(allocation)
     bound = (gain + hidden * (1.0 + gain)) * float(paid.sum()) / least if least > 0 and gain < np.inf else np.inf
     if bound <= ENOUGH or allocation.instance.A > FEW:
         return bound
-    return min(bound, _free_gain(allocation))
+    free = _free_gain(allocation)
+    return min(bound, free) if free < np.inf or bound <= SMALL else np.inf
 
 
 def _free_gain(allocation: Allocation) -> float:

@@ -137,6 +137,14 @@ def test_every_alpha_of_fds(alpha):
             np.testing.assert_allclose(allocation.prices, other.prices, rtol=RESIDUAL, atol=RESIDUAL * other.prices.max())
 
 
+@pytest.mark.parametrize("alpha", [0.5, 2.0, 3.0])
+def test_beside_users_who_pay_next_to_nothing_right_tasks_are_claimed(alpha):
+    """Shares in proportion to weights. By rounding a user with 1e-11 of all could have more, and no program in floats tells."""
+    weights = [3000, 100, "1e-7", "3e-8"]
+    allocation = solve(Instance([[1]] * 4, [[1]], weights=weights), "alpha-fair", alpha=alpha, share="dominant-share")
+    assert allocation.termination == "optimal", allocation.message
+
+
 def test_large_alpha_is_proved_or_not_claimed():
     """Marginal utilities of users with much to spare are 1e-30 of others' there, which no gap shows."""
     for family in ("generic", "zero_demand", "finite"):
