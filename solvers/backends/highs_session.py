@@ -31,6 +31,9 @@ FIRST_FEW: Mapping[str, Any] = {**FIRST_SPARSE, "simplex_strategy": 4}
 FEW = 500
 """No tasks are a feasible point, from which primal simplex takes down to half the time of dual simplex on so many arcs."""
 
+MOST_STEPS = 1000
+"""Iterations of HiGHS's interior-point methods, which take below 100 where they end: one stayed at an error of 7e-8 for ever."""
+
 ON_BOUND = 1e-9
 """What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
 
@@ -173,7 +176,7 @@ class HighsSession(Session):
         accurate = isinstance(self.mechanism, NestedMaxMin)  # dual values of many rounds are compared
         meant = solver_options(self.table, "high" if accurate else self.limits.accuracy)
         ours: dict[str, Any] = {"output_flag": self.limits.log, "threads": self.limits.threads or 1}
-        ours |= {"simplex_iteration_limit": lp.pivots, **meant, **chosen}
+        ours |= {"simplex_iteration_limit": lp.pivots, "ipm_iteration_limit": MOST_STEPS, **meant, **chosen}
         ours |= {"presolve": "off"} if ours.get("presolve") != "off" and lp.far_apart else {}
         with self.logged():
             set_options(self.highs, ours)

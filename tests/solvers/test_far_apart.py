@@ -133,6 +133,15 @@ def test_numbers_far_apart_do_not_keep_a_simplex_method_for_ever(method):
         assert (given.iterations or 0) < 100_000
 
 
+def test_an_interior_point_method_of_highs_ends():
+    """IPX stays at an error of 7e-8 here, 20,000 iterations a second, until somebody stops it."""
+    demands, capacities = [[3000, 0], [3000, 0], ["1/4", 0], [1, 0]], [[2, 10], [4, 4], [2, 10]]
+    one = fa.Instance(demands, capacities, weights=[4e6, 7e-3, 1e6, 1], counts=[2, 3, 3])
+    given = fa.solve(one, "asset", "highs:ipx", time_limit=30)
+    assert given.termination == "iteration_limit"
+    assert given.iterations < 10_000
+
+
 def test_every_linear_program_has_a_limit_of_iterations():
     """SciPy's are called in one place, and who makes a HiGHS object sets its limit."""
     files = {
