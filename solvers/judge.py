@@ -52,6 +52,9 @@ UNANSWERED = "infeasible", "unbounded", "error", "time_limit", "iteration_limit"
 FIRST_ORDER = 1e-10
 """The bound on errors of levels up to which no right answer is asked for: users that nearly tie may give way by more."""
 
+ALIKE = 1e-15, 1e-5
+"""Numbers of an instance nearly tie that differ by a part between these: products of such differences are below rounding."""
+
 GROSS = 1.0
 """A gain for which rounding is to blame, or an answer that is far off: of nb and the like, tasks to many digits tell which."""
 
@@ -114,8 +117,7 @@ def judged(
         result = result.noted(message=result.message or "right in rationals, x_exact; the residual is that of its rounded tasks")
     if user is None and accuracy is not None and limits is not None:
         return _of_each_user(mechanism, result, limits)
-    sure = FIRST_ORDER if isinstance(mechanism, Leximin) else enough
-    if user is None or user <= sure or limits is None or known.not_judged:
+    if user is None or user <= _sure(mechanism, allocation, enough) or limits is None or known.not_judged:
         return result
     if accuracy is not None and (
         result.termination != "optimal" or (result.x_exact is None and result.residual > promised(accuracy))
@@ -123,6 +125,28 @@ def judged(
         return result
     each = user_error(mechanism, known.proof or allocation, enough, limits, errors)
     return _noted(result, each, enough) if accuracy is not None else result.noted(user_error=each.error)
+
+
+def _sure(mechanism: Mechanism, allocation: Allocation, enough: float) -> float:
+    """The bound on users' errors up to which it counts; none does where several rounds are proved and numbers nearly tie.
+
+    A user that takes nothing of a lower level but 1e-16 of it may have to give up all that it has above that.
+    """
+    if not isinstance(mechanism, Leximin):
+        return enough
+    layers = mechanism.proofs(allocation)
+    several = layers is not None and len(layers) > 1
+    return -1.0 if several and _nearly_tied(mechanism, allocation.instance) else FIRST_ORDER
+
+
+def _nearly_tied(rule: Leximin, instance: Instance) -> bool:
+    """Whether two loads, or the weighted shares of two tasks, differ by a part within ALIKE."""
+    for numbers in (instance.arcs.load.data, rule.rate(instance)):
+        order = np.sort(numbers)
+        apart = np.diff(order) / order[1:]
+        if ((apart > ALIKE[0]) & (apart < ALIKE[1])).any():
+            return True
+    return False
 
 
 def _noted(result: Allocation, each: "UserError", enough: float) -> Allocation:
@@ -194,7 +218,7 @@ def user_error(
         from fairalloc.solvers.interior_point.next_step import errors_by_next_step  # most answers need none
 
         bound = _bounded(errors_by_next_step(mechanism, allocation, errors), enough)
-    if bound is None or bound <= (FIRST_ORDER if isinstance(mechanism, Leximin) else enough):
+    if bound is None or bound <= _sure(mechanism, allocation, enough):
         return UserError(bound)
     if allocation.x_exact is not None and allocation.method == _EXACT.id:
         return UserError(0.0)
