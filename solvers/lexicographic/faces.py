@@ -70,6 +70,7 @@ class Proofs:
         return float(((least - cost)[here] / (earlier - before)[here]).max(initial=0.0))
 
 
+@np.errstate(divide="ignore", invalid="ignore")  # limits far below the others have the level 0
 def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: float) -> Round:
     """The next round on the face that the last one's x (A,) and prices (K, R) show, by strict complementarity.
 

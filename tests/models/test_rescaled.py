@@ -59,3 +59,10 @@ def test_what_leaves_the_range_is_refused():
     for far in ([1e-200, 1e200], [1e-160, 1e160, 1]):  # "the weight of user 'u1' is 0" was said of what is positive
         with pytest.raises(fa.FairallocError, match="the weight of user 'u1', beside those of others, is out of the range"):
             fa.solve(Instance([[1, 2]] * len(far), [[3, 4]], weights=far), "drfh")
+
+
+@pytest.mark.filterwarnings("always")
+def test_limits_whose_level_is_rounding_beside_the_others_write_no_warning(recwarn: pytest.WarningsRecorder) -> None:
+    demands, weights = [[1e-85], [1e-85], [1e-85], [2.9999999999999996e-85]], [1.000000001, 1.000000001, 1, 2]
+    fa.solve(fa.Instance(demands, [[1], [2], [1]], weights=weights, max_tasks=[None, 0.5, None, 0.5]), "drfh")
+    assert not [str(warning.message) for warning in recwarn]
