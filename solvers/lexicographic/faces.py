@@ -70,15 +70,14 @@ class Proofs:
         return float(((least - cost)[here] / (earlier - before)[here]).max(initial=0.0))
 
 
-@np.errstate(divide="ignore", invalid="ignore")  # limits far below the others have the level 0
 def next_face(instance: Instance, now: Round, x: Floats, prices: Floats, noise: float) -> Round:
     """The next round on the face that the last one's x (A,) and prices (K, R) show, by strict complementarity.
 
-    Prices are measured in the level g they carry; below `noise` they are 0. A row is full when its price exceeds its slack; an
-    arc is closed when what the whole server costs above the user's cheapest arc exceeds the part of the server it has. One row
-    that the others imply is left out.
+    Prices are measured in the level g they carry, where it is not 0; below `noise` they are 0. A row is full when its price
+    exceeds its slack; an arc is closed when what the whole server costs above the user's cheapest arc exceeds the part of the
+    server it has. One row that the others imply is left out.
     """
-    arcs, p = instance.arcs, prices.ravel() / now.level[~now.active].max()
+    arcs, p = instance.arcs, prices.ravel() / (now.level[~now.active].max() or 1.0)
     load = arcs.load @ x
     full = now.at_most & (p > np.maximum(1.0 - load, noise))
     q = cheapest(instance, p, now.closed)

@@ -360,6 +360,9 @@ def test_what_solvers_leave_of_0_is_0_in_sentences(monkeypatch):
     assert fa.explain(solve(apart, "mmf", "cvxpy:clarabel")).sentences[0].facts["bound_by"] == ["u1"]
     told = fa.explain(solve(apart.replace(max_tasks=[None, 3]), "nb"), user="u2").sentences[1].text
     assert "runs all that it asked for, 3 tasks at the cost 0, and keeps" in told
+    shared = Instance([[1], [1]], [[4]], max_tasks=["17/9", None])
+    told = fa.explain(solve(shared, "nb"), user="u1").sentences[1].text
+    assert "has the budget 1, runs all that it asked for, 1.88889 tasks at the cost 0.894737, and keeps the rest" in told
 
 
 @pytest.mark.parametrize("item", ["nb", "alpha-fair", "utilitarian", "mmf", "drfh", "lmmf"])

@@ -10,7 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from tolerances import ROUNDING
 
 from fairalloc.analysis.holdings import Holdings
-from fairalloc.analysis.properties import PROPERTIES, check
+from fairalloc.analysis.properties import PROPERTIES, check, fairness
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.properties.fairness import global_bottlenecks, server_bottlenecks, whole_bottlenecks
 from fairalloc.models import Allocation, Instance, NotApplicable
@@ -266,6 +266,16 @@ def test_bottlenecks_of_instances():
     assert global_bottlenecks(example("wang-prop4").instance) == {0}
     third = Instance([["1/3", "1/3"], [1, "1/7"]], [["1/7", "1/7"]])
     assert whole_bottlenecks(third) == {0}, "ties are ties, whatever floating point makes of thirds and sevenths"
+
+
+def test_an_answer_of_drfh_that_is_not_proved_decides_nothing(monkeypatch):
+    allocation = solve(example("wang-prop4").instance, "drfh")
+    assert check(allocation, "global-bottleneck-fairness").holds is not None
+    unsure = allocation.noted(residuals={"feasibility": 0.0, "definition": 1e-3})
+    monkeypatch.setattr(fairness, "solve", lambda *_, **__: unsure)
+    verdict = check(allocation, "global-bottleneck-fairness")
+    assert verdict.holds is None
+    assert "the answer of drfh was not found" in verdict.sentence
 
 
 def test_witnesses_of_bottlenecks_name_who_has_more_and_where():
