@@ -200,7 +200,8 @@ class ClaimResult:
         """One of "refuted", "proved", "not refuted", "not decided: violated in floating point" and "not decided".
 
         "refuted" is confirmed in rationals (for alpha-fair in ball arithmetic), and so is "proved" for `holds="some"`; else
-        "proved" is by a proof on record, which `sentence` names. The fourth is for mechanisms without rational answers.
+        "proved" is by a proof on record, which `sentence` names. With `holds="some"` such a proof says that no case violates it:
+        then the claim is refuted, without a case. The fourth is for mechanisms without rational answers.
         """
         return self.finding.status
 
@@ -242,7 +243,8 @@ class ClaimResult:
             return f"{self.claim.text}: {word}. {found.sentence} ({found.trials:,} cases, {how})"
         if self.status in (Status.PROVED, Status.NOT_REFUTED):
             return f"{self.claim.text}: {found.sentence}{', which is no proof' * (self.status != Status.PROVED)} ({how})"
-        return f"{self.claim.text}: not decided. {found.sentence} ({how})"
+        word = "refuted" if self.status == Status.REFUTED else "not decided"
+        return f"{self.claim.text}: {word}. {found.sentence} ({how})"
 
     @cached_property
     def code(self) -> str:

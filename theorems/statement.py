@@ -72,7 +72,8 @@ IN_PROSE, READ, BY_A_CASE = "by a proof in prose", ", which a second reader has 
 MEANINGS = {
     Status.PROVED: f"{IN_PROSE}{READ}, or {BY_A_CASE}",
     Status.BY_MACHINE: "for all instances of the stated sizes (users x servers x resources)",
-    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim; its page has the code",
+    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim; its page has the code; "
+    "where the claim is that there is such a case, by a proof that there is none",
     Status.NOT_REFUTED: "in so many trials, which is no proof",
     Status.NOT_DECIDED: "too few trials, or some of them without a verdict",
     Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
@@ -325,7 +326,12 @@ def status_by_case(item: "Statement", verdict: Verdict) -> Status:
 
 
 def status_of(item: "Statement", searched: Status) -> Status:
-    """The status of a statement of which a search says this: proofs count where no case decided."""
+    """The status of a statement of which a search says this: proofs count where no case decided.
+
+    The proof of a claim of one's own that some case is a violation says that none is.
+    """
+    if item.paper == "own" and item.quantifier == "some" and item.proof_name and searched == Status.NOT_DECIDED:
+        return Status.REFUTED
     if item.quantifier in ("some", "one") or searched in (Status.REFUTED, Status.IN_FLOATS):
         return searched
     if item.proof_name:

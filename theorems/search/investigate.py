@@ -83,7 +83,8 @@ def unfinished(statement: Statement, why: str) -> Finding:
 
 
 def _naming_proof(statement: Statement, status: Status, sentence: str) -> str:
-    return f"proved: {statement.proof_name}; {sentence}" if status == Status.PROVED else sentence
+    named = {Status.PROVED: "proved", Status.REFUTED: "proved that there is none"}.get(status)
+    return f"{named}: {statement.proof_name}; {sentence}" if named else sentence
 
 
 def _printed(statement: Statement) -> Finding:
@@ -194,8 +195,9 @@ def _without_violation(statement: Statement, main: Search, searched: dict[str, A
     why = f"; the last draft was {searched.get('because')}" * ("because" in searched)
     known = f"{statement.note}; " * bool(statement.paper == "own" and statement.note)
     if statement.wants_violation:
-        sentence = f"{known}no violation found in {tried}{why}"
-        return Finding(statement.id, Status.NOT_DECIDED, sentence, main.trials, searched, needed=needed)
+        status = status_of(statement, Status.NOT_DECIDED)
+        sentence = _naming_proof(statement, status, f"{known}no violation found in {tried}{why}")
+        return Finding(statement.id, status, sentence, main.trials, searched, needed=needed)
     few = main.trials < ENOUGH
     doubtful = bool(main.failed or main.unconfirmed) or few
     status = status_of(statement, Status.NOT_DECIDED if doubtful else Status.NOT_REFUTED)

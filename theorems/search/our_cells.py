@@ -67,14 +67,14 @@ def with_record(item: Statement) -> Statement:
     if item.paper != "own" or item.own or not is_ours(item.property) or item.hypotheses.instances is not None:
         return item
     if why := follows(item.mechanism, item.property, item.hypotheses.words):
-        return _proved(item, f"it follows from the definition: {why}", why)
+        return replace(item, proof=Proof(f"it follows from the definition: {why}", why))
     found = ((_lacking(one, item), one) for one in _known_proofs(item))
     lacking, nearest = min(found, key=lambda pair: len(pair[0]), default=([], None))
     if nearest is None or (lacking and item.wants_violation):
         return item
     if lacking:
         return replace(item, note=f"{nearest.id} proves it under more hypotheses: {', '.join(lacking)}")
-    return _proved(item, f"{nearest.id}, for {nearest.hypotheses}", str(nearest.proof))
+    return replace(item, proof=Proof(f"{nearest.id}, for {nearest.hypotheses}", str(nearest.proof)))
 
 
 def _known_proofs(item: Statement) -> Iterator[Statement]:
@@ -86,12 +86,6 @@ def _known_proofs(item: Statement) -> Iterator[Statement]:
         is_proved = one.proof and one.quantifier == "all" and found.status == Status.PROVED and found.answers in ("", FOR_ALL)
         if is_proved and (one.hypotheses.reports == "tasks") == of_tasks:
             yield one
-
-
-def _proved(item: Statement, name: str, proof: str) -> Statement:
-    if item.wants_violation:
-        return replace(item, note=f"proved that there is none: {name}")
-    return replace(item, proof=Proof(name, proof))
 
 
 def _lacking(proved: Statement, item: Statement) -> list[str]:
