@@ -20,20 +20,18 @@ with rest = the sum of the weights that have not come. The answer is s_n = max(M
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairalloc.formulations.common.modelling import cp
 from fairalloc.models.arguments import checked
 from fairalloc.models.errors import NotApplicable, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, frozen, row
 from fairalloc.models.shares import global_dominant_share
 from fairalloc.models.transformations.aggregation import pooled
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 
 class Arrival(NamedTuple):
@@ -123,8 +121,6 @@ def arrival_model(instance: Instance, there: Sequence[int], before: Floats, *, c
     NotApplicable : as of `arrivals`; or `there` does not name users of the instance once
     InstanceError : `before` is not one number for each user
     """
-    import cvxpy as cp
-
     n, b = list(there), row(before, instance.users, "before")
     if not n or len({*n} & {*range(instance.N)}) < len(n):
         raise NotApplicable(f"there is {shown(there)}, but it must name some of the {instance.N} users once")

@@ -31,6 +31,7 @@ from fairalloc.formulations.common.kkt_residual import (
     value_of_pyomo,
     violation_of_cvxpy,
 )
+from fairalloc.formulations.common.modelling import cp
 from fairalloc.formulations.common.tasks import variables_of
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.floors import WithFloors
@@ -187,8 +188,6 @@ def _put(item: Mechanism, model: Any, allocation: Allocation, unsure: str = "", 
 
 def _ended_in_cvxpy(problem: Any, arcs: Arcs, x: list[Any], values: Floats, others: bool) -> str:
     """How it ends to put values (A,) into x, with a search for `others`: "infeasible" where constraints are violated."""
-    import cvxpy as cp
-
     x[0].save_value(values)
     if others:
         near = cp.abs(x[0] - values) <= GIVEN * arcs.totals(np.abs(values))[arcs.user]

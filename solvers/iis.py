@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.common.convexity import read_off
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.cvxpy import convex_part, solved
@@ -70,8 +71,6 @@ def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) 
 
 
 def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
-    import cvxpy as cp
-
     problem: Any = mechanism.write_cvxpy(instance)
     own = {c.label for c in mechanism.base.write_cvxpy(instance).constraints}
     added = [row for c in problem.constraints if c.label not in own for row in _rows(c, instance)]
@@ -95,8 +94,6 @@ def _rows(constraint: Any, instance: Instance) -> list[Any]:
 
 
 def _in_pyomo(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
-    import pyomo.environ as pyo
-
     model, own = mechanism.write_pyomo(instance), mechanism.base.write_pyomo(instance)
     added = [c for c in model.component_data_objects(pyo.Constraint, active=True) if own.find_component(c) is None]
     if mechanism.convex is False:

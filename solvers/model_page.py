@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import overload
 
 from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.formulations.common.modelling import pyo
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Allocation
@@ -49,7 +50,6 @@ class ModelPage:
             if layer == "cvxpy":
                 rows = (c.label or " ".join(str(c).split()) for c in model.constraints)
                 return (*(v.name() for v in model.variables()), *rows)
-            import pyomo.environ as pyo
             from pyomo.mpec import Complementarity
 
             kinds = pyo.Var, pyo.Constraint, Complementarity

@@ -17,6 +17,7 @@ from fairalloc.analysis.explanations.costs import NOISE, cleaned
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, refused
 from fairalloc.formulations.common.kkt_residual import rows_in_pyomo
+from fairalloc.formulations.common.modelling import pyo
 from fairalloc.formulations.common.tasks import variables_of
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
@@ -184,8 +185,6 @@ def _placed(label: str, k: int, size: int, domain: Instance, there: list[int]) -
 
 def _rows_of_pyomo(session: PyomoSession, domain: Instance) -> Iterator[Binding]:
     """As `_rows_of_cvxpy`, with the dual's sign such that what is positive is paid."""
-    import pyomo.environ as pyo
-
     place = {id(v): a for a, v in enumerate(variables_of(session.model, domain))}
     for row in session.model.component_data_objects(pyo.Constraint, active=True):
         label, index = row.parent_component().local_name, row.index()

@@ -1,4 +1,4 @@
-"""CVXPY and Pyomo, `cp` and `pyo` of all files here: imported when something of them is asked for, which models alone do."""
+"""CVXPY and Pyomo, `cp` and `pyo` of all rooms: imported when something of them is asked for."""
 
 from typing import TYPE_CHECKING
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fairalloc.formulations.common.conic import Bound, conic_bound
 from fairalloc.formulations.common.convexity import doubt, unsolvable, with_values
 from fairalloc.formulations.common.kkt_residual import gap_of_cvxpy, has_integers, optimality_of_cvxpy
+from fairalloc.formulations.common.modelling import cp
 from fairalloc.formulations.floors import WithFloors
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
@@ -20,9 +21,6 @@ from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import TERMINATION, solver_options
 from fairalloc.solvers.running.threads import highs_scheduler
 from fairalloc.solvers.running.warm_start import interior
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 EARLY = 0.1
 """The part of its time that a solver has left where a limit that ended it was another one."""
@@ -48,8 +46,6 @@ SMALL = 5_000
 
 def solved(problem: "cp.Problem", solver: str, **options: Any) -> str:
     """Solve a problem; the termination, "error" where the solver fails."""
-    import cvxpy as cp
-
     with suppress(cp.SolverError, ValueError):
         data, chain, inverse = problem.get_problem_data(solver, solver_opts=options)
         unpack(problem, chain.solve_via_data(problem, data, False, False, options), chain, inverse)
@@ -160,8 +156,6 @@ class CvxpySession(ModelSession):
         return prices.reshape(self.instance.K, self.instance.R)
 
     def is_impossible(self) -> bool:
-        import cvxpy as cp
-
         x = self.model.var_dict.get("x")
         if x is None or x.shape != (self.instance.A,):
             return False
@@ -205,8 +199,6 @@ class CvxpySession(ModelSession):
             raw = self.asked(self.solver, lambda: chain.solve_via_data(self.model, data, False, self.limits.log, options))
         self.canonical = data, raw, inverse[-1]
         with self.phase("read"):
-            import cvxpy as cp
-
             try:
                 unpack(self.model, raw, chain, inverse)
             except (cp.SolverError, ValueError) as error:  # ValueError: a status CVXPY does not know
@@ -223,7 +215,6 @@ class CvxpySession(ModelSession):
 
 def unpack(problem: "cp.Problem", raw: Any, chain: Any, inverse: Any) -> None:
     """CVXPY's `unpack_results` without its warnings, which say what the status says: filters of warnings are not one thread's."""
-    import cvxpy as cp
     from cvxpy.problems.problem import SolverStats
     from cvxpy.settings import ERROR
 
@@ -237,8 +228,6 @@ def unpack(problem: "cp.Problem", raw: Any, chain: Any, inverse: Any) -> None:
 
 def reference_bound(problem: "cp.Problem", limits: Limits) -> Bound | None:
     """What Clarabel's dual values prove of the least objective; None for what is no convex program, and where it fails."""
-    import cvxpy as cp
-
     problem = with_values(problem)
     if has_integers(problem) or not problem.is_dcp():
         return None

@@ -5,20 +5,18 @@ CVXPY. The extras `ipopt` and `uno` pin the versions that have them.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from fairalloc.formulations.common.convexity import parts_of_cvxpy
+from fairalloc.formulations.common.modelling import cp
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.numbers import Floats
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod, CvxpySession
 from fairalloc.solvers.method import Stopped
 from fairalloc.solvers.options import NEAR
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 SEAM = "1.9"
 """The version of CVXPY that has the private names that are used here."""

@@ -20,10 +20,11 @@ The indices are a for arcs, n for users, and q for the pairs (i, r) that somebod
 
 import shutil
 from io import StringIO
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from fairalloc.formulations.common.modelling import pyo
 from fairalloc.formulations.game.equilibrium import Equilibrium
 from fairalloc.formulations.game.game import Game
 from fairalloc.formulations.game.merit import TINY, MarginalTerms, StartingPoint
@@ -37,9 +38,6 @@ from fairalloc.solvers.backends.pyomo import PyomoSession
 from fairalloc.solvers.game.session import finite_alpha
 from fairalloc.solvers.method import Method, Session
 from fairalloc.solvers.options import TERMINATION, solver_options
-
-if TYPE_CHECKING:
-    import pyomo.environ as pyo
 
 EXECUTABLE = "pathampl"
 

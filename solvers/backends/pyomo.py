@@ -4,11 +4,12 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fairalloc.formulations.common.kkt_residual import active, gap_of_pyomo, optimality_of_pyomo, value_of_pyomo
+from fairalloc.formulations.common.modelling import pyo
 from fairalloc.formulations.common.tasks import linear_rows, server_resources, variables_of
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.mechanism import Mechanism
@@ -19,9 +20,6 @@ from fairalloc.solvers.backends.highs_session import set_options
 from fairalloc.solvers.options import NEAR, TERMINATION, Accuracy, solver_options
 from fairalloc.solvers.running.solver_log import uncaptured
 from fairalloc.solvers.running.threads import highs_scheduler
-
-if TYPE_CHECKING:
-    import pyomo.environ as pyo
 
 
 class PyomoSession(ModelSession):
@@ -37,8 +35,6 @@ class PyomoSession(ModelSession):
 
     def variables(self) -> dict[str, list[Any]]:
         """The variables of the model by name, those of blocks not among them: their names may be the same."""
-        import pyomo.environ as pyo
-
         found = {part.local_name: list(part.values()) for part in self.model.component_objects(pyo.Var, descend_into=False)}
         return found | ({"x": variables_of(self.model, self.instance)} if "x" in found else {})
 
@@ -72,7 +68,6 @@ class PyomoSession(ModelSession):
 
 def linear_part(model: "pyo.ConcreteModel", instance: Instance) -> "pyo.ConcreteModel":
     """The model without objective and what is not linear; where a constraint goes, as of a merit, x is an allocation besides."""
-    import pyomo.environ as pyo
     from pyomo.core.expr.numvalue import polynomial_degree
 
     others = [row for row in active(model, "Constraint") if polynomial_degree(row.body) not in (0, 1)]
@@ -182,7 +177,6 @@ class CasadiProgram:
 
     def __init__(self, model: "pyo.ConcreteModel", options: Mapping[str, Any]) -> None:
         import casadi
-        import pyomo.environ as pyo
         from pyomo.common.errors import InfeasibleConstraintException
         from pyomo.repn.plugins.nl_writer import NLWriter
         from pyomo.util.subsystems import TemporarySubsystemManager

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
+from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod
@@ -98,8 +99,6 @@ class OtherPyomoSession(PyomoSession):
 
     def optimise(self) -> str:
         """Solve the model; duals are turned so that those of capacities are not negative, whatever the solver's convention."""
-        import pyomo.environ as pyo
-
         with self.phase("compile"):
             solver = pyo.SolverFactory(self.solver)
             self.model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
@@ -156,7 +155,6 @@ def _of_cvxpy() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The solvers that CVXPY knows for convex programs, and those of them that it finds installed; none without CVXPY."""
     if not is_installed("cvxpy"):
         return (), ()
-    import cvxpy as cp
     from cvxpy.reductions.solvers import defines
 
     known = tuple(dict.fromkeys((*defines.CONIC_SOLVERS, *defines.QP_SOLVERS)))
@@ -188,8 +186,6 @@ def _found_by_pyomo(solvers: tuple[str, ...]) -> frozenset[str]:
 
 
 def _available(solver: str) -> bool:
-    import pyomo.environ as pyo
-
     with unlogged(), suppress(Exception):
         return bool(pyo.SolverFactory(solver).available(exception_flag=False))
     return False
