@@ -52,7 +52,7 @@ UNANSWERED = "infeasible", "unbounded", "error", "time_limit", "iteration_limit"
 FIRST_ORDER = 1e-10
 """The bound on errors of levels up to which no right answer is asked for: users that nearly tie may give way by more."""
 
-ALIKE = 1e-15, 1e-5
+ALIKE = 1e-14, 1e-5
 """Numbers of an instance nearly tie that differ by a part between these: products of such differences are below rounding."""
 
 GROSS = 1.0
@@ -136,7 +136,7 @@ def _sure(mechanism: Mechanism, allocation: Allocation, enough: float) -> float:
         return enough
     layers = mechanism.proofs(allocation)
     several = layers is not None and len(layers) > 1
-    return -1.0 if several and _nearly_tied(mechanism, allocation.instance) else FIRST_ORDER
+    return -1.0 if several and _nearly_tied(mechanism, mechanism.domain(allocation.instance)) else FIRST_ORDER
 
 
 def _nearly_tied(rule: Leximin, instance: Instance) -> bool:
