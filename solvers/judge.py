@@ -52,7 +52,7 @@ UNANSWERED = "infeasible", "unbounded", "error", "time_limit", "iteration_limit"
 FIRST_ORDER = 1e-10
 """The bound on errors of levels up to which no right answer is asked for: users that nearly tie may give way by more."""
 
-ALIKE = 1e-14, 1e-5
+ALIKE = 1e-14, 1e-6
 """Numbers of an instance nearly tie that differ by a part between these: products of such differences are below rounding."""
 
 GROSS = 1.0
