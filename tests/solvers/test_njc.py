@@ -404,6 +404,8 @@ def test_polishing_mends_what_is_off_by_little_and_nothing_else(delta):
     assert d.fair(found)
     assert np.abs([float(v) for v in found] - near).max() <= 10 * delta
     assert exact_point_near(d, np.array([0.5, 0.5, 0.5]), 1e-2, Limits()) is None
+    for far in (0.006, 0.1):  # resources 2 and 3 are full here too, but user 3 has 2 and 27 % less than any fair point gives it
+        assert exact_point_near(d, np.array([31 / 32, 5 / 8, 1 / 8]) + far * np.array([-7, 12, -4]) / 12, 1e-2, Limits()) is None
 
 
 def test_bases_that_highs_gets_wrong_are_repaired():
