@@ -77,6 +77,17 @@ def test_without_the_weights_of_the_path_the_residual_stays():
     assert session.levels.gap(y, k) > 1e-2 * session.levels.gap(point.y, point.k)
 
 
+def test_limits_pay_for_what_their_users_do_not_want():
+    """E + h is 0 on the arcs in use of a user at its limit and positive on its others."""
+    session, point = on_the_path("finite", 20.0)
+    levels, weights = session.levels, weights_at(session.levels, point)
+    full = levels.of_user(point.h > 1e-2)
+    used = weights.y > 1e-2
+    assert (full & used).any()
+    assert (full & ~used).any()
+    assert weights.e[full & used].max() < 1e-2 < weights.e[full & ~used].min()
+
+
 def test_each_program_brings_the_residual_down():
     """Three of them; for alpha = 300 they need the second, because the first errs by more than changes of 1e-5 can mend."""
     session, point = on_the_path("zero_demand", 300.0, (60, 10, 4), 4)
