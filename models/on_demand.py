@@ -45,3 +45,7 @@ class Package:
         found = getattr(import_module(self._name), part)
         setattr(self, part, found)  # the next time it is there
         return found
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        """Copied and pickled by its name: rules of one's own, whose functions ask it, travel to other processes."""
+        return Package, (self._name,)

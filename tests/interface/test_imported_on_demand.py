@@ -1,14 +1,17 @@
 """What is not asked for is not imported: importing the package is cheap, and so is a small solve."""
 
 import ast
+import pickle
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
 
 import fairalloc as fa
 from fairalloc import cli, models
+from fairalloc.formulations.common.modelling import cp
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -70,6 +73,11 @@ def test_names_on_demand_are_those_that_tools_read(package):
     assert {alias.name for node in told for alias in node.names} == set(package.__all__)
     for name in package.__all__:
         assert getattr(package, name) is not None
+
+
+def test_a_package_on_demand_is_copied_and_pickled_by_its_name():
+    """An answer lost the rule of one's own that asked `cp`: reading its pickle never ended."""
+    assert pickle.loads(pickle.dumps(deepcopy(cp))).Variable is cp.Variable
 
 
 def test_a_name_that_is_not_there():
