@@ -2,12 +2,14 @@
 
 0. Without guarantees and limits the first round is answered by an interior-point method (backends/first_level.py), whose
    prices say which columns may carry anything; else these are near, and the cheapest columns are those to start with.
-1. A round starts with few columns, and gets those whose reduced cost is positive, dearest first, until there are none.
+1. A round starts with few columns, and gets those whose reduced cost is positive, dearest first, until there are none. Where no
+   point of these few has all guarantees, it gets all columns.
 2. Columns whose reduced cost is negative then carry nothing in any later round, where the levels of this one are kept: they are
    left out. Prices of earlier rounds, worth what the kept levels cost, are added to those of a later one (`_lifted`).
 """
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,13 +62,18 @@ class ColumnsSession(HighsSession):
                 break
             self._add(more)
         x = np.zeros(self.instance.A)
-        x[self.inside] = z[1:]
+        x[self.inside] = z[1:] * self.scale[self.inside]
         better = self.earlier is None or self._level(round, x) > self._level(round, self.x) * (1.0 + SAME) + NONE
         self.x = x if better else self.x
         known, whole = self.earlier or (0.0, 0.0), max(float(p.sum()), 1.0)  # of equal size, so that none drowns the others
         self.earlier = known[0] + p / whole, known[1] + reduced / whole
         self._limit((reduced[self.inside] < -NONE * whole) & (self.x[self.inside] <= 0), 0.0)
         return self.x, p.reshape(self.instance.K, self.instance.R)
+
+    @cached_property
+    def scale(self) -> Floats:
+        """(A,) tasks that HiGHS counts as one where it would refuse loads; it may drop small ones."""
+        return super().scale if self.instance.arcs.load.data.max() > 1e15 else np.ones(self.instance.A)
 
     def _level(self, now: NestedRound, x: Floats) -> float:
         """The level at tasks x; where the last x has it too, that stays, so that no level drifts."""
@@ -84,7 +91,7 @@ class ColumnsSession(HighsSession):
         if found.error > ENOUGH or now.floor.any() or np.isfinite(self.instance.max_tasks).any():
             return None
         self.x, self.columns = found.x, found.above <= OPEN
-        dear = found.above * arcs.costs(found.prices)
+        dear = found.above * arcs.costs(found.prices) * self.scale
         self.earlier = found.prices / found.prices.sum(), -dear / found.prices.sum()
         return self.x, found.prices.reshape(self.instance.K, self.instance.R)
 
@@ -95,7 +102,8 @@ class ColumnsSession(HighsSession):
         self.promised, capped = np.flatnonzero(now.kept), np.isfinite(instance.max_tasks)
         self.rows = [self.instance.K * instance.R, len(now.active), len(self.promised), int(capped.sum())]
         V = Tree.of(instance).shares @ arcs.owner
-        self.whole = sp.vstack([arcs.load, V, V[self.promised], arcs.owner[capped]], format="csc")
+        rows = sp.vstack([arcs.load, V, V[self.promised], arcs.owner[capped]])
+        self.whole = (rows @ sp.diags_array(self.scale)).tocsc()
         size = self.whole.shape[0]
         matrix = sp.hstack([sp.csc_array((size, 1)), self.whole[:, self.inside]], format="csc")
         count, lower = len(self.inside) + 1, np.full(size, -np.inf)
@@ -142,7 +150,11 @@ class ColumnsSession(HighsSession):
 
     def _solved(self) -> tuple[Floats, Floats]:
         """Dual values of the rows and values of the columns."""
-        if (termination := self._run(again=True)) != "optimal":
+        termination = self._run(again=True)
+        if termination == "infeasible" and not self.columns.all():  # guarantees need others than the cheapest
+            self._add(np.flatnonzero(~self.columns))
+            termination = self._run(again=True)
+        if termination != "optimal":
             raise Stopped(termination)
         solution = self.highs.getSolution()
         return self.of_basis(self.part, np.asarray(solution.row_dual), np.asarray(solution.col_value))

@@ -364,6 +364,21 @@ def test_from_few_columns_the_answer_is_the_same(given, monkeypatch):
     assert (instance.arcs.load @ found.x).max() <= 1 + 1e-9
 
 
+def test_columns_that_guarantees_need_are_added_though_they_are_dear(monkeypatch):
+    """No point of the cheapest columns alone had the guarantees, and HiGHS said so of the whole instance."""
+    monkeypatch.setattr(highs_columns, "BATCH", 1)
+    dear = {f"dear {n}": {"users": [n], "guarantee": "1/40"} for n in range(10, 20)}
+    groups = {"A": {"groups": {"cheap": list(range(5)), **dear}}, "B": list(range(5, 10))}
+    instance = fa.Instance([[1, 0]] * 5 + [[0, 1]] * 5 + [[1, 1]] * 10, [[20 + i, 30 + i] for i in range(10)], groups=groups)
+    assert fa.solve(instance, "nested-leximin", "highs").claims_success
+
+
+def test_nested_rounds_of_loads_that_highs_refuses():
+    instance = fa.Instance([[1, 1e16], [1e16, 1], [1, 1], [1e16, 1e16]], [[9, 9], [5, 7e16], [1, 1]], groups=TREE)
+    exact = fa.solve(instance, "nested-leximin", "exact").tasks
+    assert fa.solve(instance, "nested-leximin", "highs").tasks == pytest.approx(exact, rel=1e-9)
+
+
 def test_columns_take_the_options_of_a_call_and_keep_its_log(monkeypatch):
     for module, name, value in ((highs_columns, "BATCH", 1), (of_first_level, "TURNS", 0)):
         monkeypatch.setattr(module, name, value)
