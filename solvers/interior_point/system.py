@@ -89,6 +89,8 @@ class ArrowSystem(Elimination):
             self.column = self.factor.solve(self.left * self.along)
             self.priced = self.loads.priced(self.column)
             self.reach = self._collected(self.priced, self.b) * (1.0 - self.rho * self.c) + self.c
+            if not np.all(self.reach):  # limits alone hold g, and rounding leaves nothing of it
+                raise np.linalg.LinAlgError
 
     def _factorise_with_border(self, now: PrimalDual) -> None:
         loads, way = self.loads, self.way

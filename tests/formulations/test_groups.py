@@ -373,6 +373,13 @@ def test_columns_that_guarantees_need_are_added_though_they_are_dear(monkeypatch
     assert fa.solve(instance, "nested-leximin", "highs").claims_success
 
 
+def test_a_first_level_that_limits_alone_hold(monkeypatch):
+    """The interior-point method divided by what rounding leaves of the price of g, which was 0."""
+    monkeypatch.setattr(highs_columns, "BATCH", 1)
+    instance = fa.Instance([[0, 2], [2, 3], [3, 3]], [[6, 6]], max_tasks=[1, 1, 1], groups={"A": [0]})
+    assert fa.solve(instance, "nested-leximin", "highs").claims_success
+
+
 def test_nested_rounds_of_loads_that_highs_refuses():
     instance = fa.Instance([[1, 1e16], [1e16, 1], [1, 1], [1e16, 1e16]], [[9, 9], [5, 7e16], [1, 1]], groups=TREE)
     exact = fa.solve(instance, "nested-leximin", "exact").tasks
