@@ -72,8 +72,7 @@ IN_PROSE, READ, BY_A_CASE = "by a proof in prose", ", which a second reader has 
 MEANINGS = {
     Status.PROVED: f"{IN_PROSE}{READ}, or {BY_A_CASE}",
     Status.BY_MACHINE: "for all instances of the stated sizes (users x servers x resources)",
-    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim; its page has the code; "
-    "where the claim is that there is such a case, by a proof that there is none",
+    Status.REFUTED: "by an exact witness: a case that fulfils the hypotheses and violates the claim; its page has the code",
     Status.NOT_REFUTED: "in so many trials, which is no proof",
     Status.NOT_DECIDED: "too few trials, or some of them without a verdict",
     Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
