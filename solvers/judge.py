@@ -117,7 +117,7 @@ def judged(
         result = result.noted(message=result.message or "right in rationals, x_exact; the residual is that of its rounded tasks")
     if user is None and accuracy is not None and limits is not None:
         return _of_each_user(mechanism, result, limits)
-    if user is None or user <= _sure(mechanism, allocation, enough) or limits is None or known.not_judged:
+    if user is None or limits is None or known.not_judged or user <= _sure(mechanism, allocation, enough, limits):
         return result
     if accuracy is not None and (
         result.termination != "optimal" or (result.x_exact is None and result.residual > promised(accuracy))
@@ -127,16 +127,17 @@ def judged(
     return _noted(result, each, enough) if accuracy is not None else result.noted(user_error=each.error)
 
 
-def _sure(mechanism: Mechanism, allocation: Allocation, enough: float) -> float:
+def _sure(mechanism: Mechanism, allocation: Allocation, enough: float, limits: Limits) -> float:
     """The bound on users' errors up to which it counts; none does where several rounds are proved and numbers nearly tie.
 
-    A user that takes nothing of a lower level but 1e-16 of it may have to give up all that it has above that.
+    A user that takes nothing of a lower level but 1e-16 of it may have to give up all that it has above that. Where there are too
+    many arcs for rationals, nothing else would tell.
     """
     if not isinstance(mechanism, Leximin):
         return enough
-    layers = mechanism.proofs(allocation)
-    several = layers is not None and len(layers) > 1
-    return -1.0 if several and _nearly_tied(mechanism, mechanism.domain(allocation.instance)) else FIRST_ORDER
+    instance, layers = allocation.instance, allocation.round_prices
+    asked = layers is not None and len(layers) > 1 and limits.judging.exact_arcs >= instance.A
+    return -1.0 if asked and _nearly_tied(mechanism, mechanism.domain(instance)) else FIRST_ORDER
 
 
 def _nearly_tied(rule: Leximin, instance: Instance) -> bool:
@@ -218,7 +219,7 @@ def user_error(
         from fairalloc.solvers.interior_point.next_step import errors_by_next_step  # most answers need none
 
         bound = _bounded(errors_by_next_step(mechanism, allocation, errors), enough)
-    if bound is None or bound <= _sure(mechanism, allocation, enough):
+    if bound is None or bound <= _sure(mechanism, allocation, enough, limits):
         return UserError(bound)
     if allocation.x_exact is not None and allocation.method == _EXACT.id:
         return UserError(0.0)

@@ -81,13 +81,13 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
     everything = float((levels * tree.phi)[tree.groups.depth == 1].sum())
     unit = g if g > NOTHING * everything else everything
     kept = np.where(now.active, np.maximum(now.floor, np.minimum(levels, now.base + g)), np.minimum(now.floor, levels))
-    whole = float(np.maximum(prices, 0.0).sum())
-    whole, prices = (whole, prices) if whole > NO_PRICES * unit else (1.0, np.zeros_like(prices))
-    prices = prices / whole  # only ratios count; the active nodes were worth 1 together before
+    prices = np.maximum(prices, 0.0)
+    whole = float(prices.sum())  # only ratios count; the active nodes were worth 1 together before
+    whole, prices = (whole, prices / whole) if whole > NO_PRICES * unit else (1.0, np.zeros_like(prices))
     at_level = now.active & (levels - kept <= NOTHING * np.maximum(kept, unit))
     w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
     limited = z > 0
-    paid = np.concatenate([np.maximum(prices, 0.0).ravel(), z[limited] * tree.instance.max_tasks[limited]])
+    paid = np.concatenate([prices.ravel(), z[limited] * tree.instance.max_tasks[limited]])
     gap = max(fsum((*paid, *(-w * kept))), 0.0) + ROUNDING * float(paid.sum())
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rise = (kept - now.base - g + gap / w) / unit
@@ -96,7 +96,7 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
 
 def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[Floats, Floats]:
     """(G + N,) the w, at most `most`, and (N,) the z that prove most at prices: max w worth - z max_tasks."""
-    q = cheapest(tree.instance, np.maximum(prices, 0.0))
+    q = cheapest(tree.instance, prices)
     capped = np.isfinite(tree.instance.max_tasks)
     free = tree.groups.members @ ((q <= 0) & ~capped) > 0  # a user pays nothing, so its nodes are worth nothing
     nodes, limited = np.flatnonzero((worth > 0) & ~free), np.flatnonzero(capped)

@@ -20,7 +20,7 @@ from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.first_level import first_level
-from fairalloc.solvers.backends.highs_session import COLD, FIRST_SPARSE, HighsSession, set_options
+from fairalloc.solvers.backends.highs_session import COLD, FIRST_SPARSE, TAKEN, HighsSession, set_options
 from fairalloc.solvers.interior_point.iterates import ENOUGH
 from fairalloc.solvers.method import Stopped
 
@@ -73,7 +73,7 @@ class ColumnsSession(HighsSession):
     @cached_property
     def scale(self) -> Floats:
         """(A,) tasks that HiGHS counts as one where it would refuse loads; it may drop small ones."""
-        return super().scale if self.instance.arcs.load.data.max() > 1e15 else np.ones(self.instance.A)
+        return super().scale if self.instance.arcs.load.data.max() > TAKEN[1] else np.ones(self.instance.A)
 
     def _level(self, now: NestedRound, x: Floats) -> float:
         """The level at tasks x; where the last x has it too, that stays, so that no level drifts."""

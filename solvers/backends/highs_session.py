@@ -34,6 +34,9 @@ FEW = 500
 MOST_STEPS = 1000
 """Iterations of HiGHS's interior-point methods, which take below 100 where they end: one stayed at an error of 7e-8 for ever."""
 
+TAKEN = 1e-9, 1e15
+"""The numbers of a matrix that HiGHS takes: it drops those below, and refuses a model with one above."""
+
 ON_BOUND = 1e-9
 """What is within this of a bound, in parts of a server, is nonbasic in the basis of a warm start."""
 
@@ -111,7 +114,7 @@ class HighsSession(Session):
     def scale(self) -> Floats:
         """(A,) tasks that HiGHS counts as one: about what an arc can run alone, where it would drop or refuse loads."""
         load, gamma = self.instance.arcs.load.data, self.instance.arcs.gamma
-        fits = load.min() >= 1e-9 and load.max() <= 1e15  # what HiGHS takes in a matrix
+        fits = load.min() >= TAKEN[0] and load.max() <= TAKEN[1]
         return np.ones(len(gamma)) if fits else np.exp2(np.round(np.log2(gamma)))
 
     def lp(self, round: Any) -> LP:  # noqa: A002
@@ -263,4 +266,5 @@ def pass_lp(highs: Any, lp: LP) -> None:
     status = highs.passModel(*sizes, lp.cost, *bounds, matrix.indptr, matrix.indices, matrix.data, real)
     if status.name == "kError":
         largest = np.abs(matrix.data).max(initial=0.0)
-        raise Stopped("error", f"HiGHS refuses a model whose numbers go up to {largest:.0e}, but it takes none above 1e+15")
+        given = f"a model whose numbers go up to {largest:.0e}"
+        raise Stopped("error", f"HiGHS refuses {given}, but it takes none above {TAKEN[1]:.0e}")
