@@ -11,7 +11,7 @@ weak duality says that no allocation in which every node keeps kept_k gives node
 
     V_k / phi_k + (sum p + sum_n z_n max_tasks_n - sum_k w_k kept_k) / w_k                                             (*)
 
-The best w for given prices are those of a small linear program. With these nested_proof.py fixes nodes round by round.
+node_weights.py finds the best w for given prices. With these nested_proof.py fixes nodes round by round.
 """
 
 from dataclasses import dataclass, replace
@@ -19,18 +19,14 @@ from math import fsum
 from typing import Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fairalloc.formulations.common.tasks import cheapest
-from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
+from fairalloc.formulations.lexicographic.node_weights import best_weights
+from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
 
 NOTHING = 1e-6
 """A level below this part of all shares is 0."""
-
-LARGEST = 1e3
-"""Of what a node is worth, w times its level, in parts of all prices, where limits have prices: rays are worth rounding only."""
 
 ROUNDING = 2.0**-52
 """Of a sum of prices, in parts: a node whose w is as small is proved nothing."""
@@ -85,36 +81,10 @@ def rises(tree: Tree, now: NestedRound, levels: Floats, prices: Floats) -> Float
     whole = float(prices.sum())  # only ratios count; the active nodes were worth 1 together before
     whole, prices = (whole, prices / whole) if whole > NO_PRICES * unit else (1.0, np.zeros_like(prices))
     at_level = now.active & (levels - kept <= NOTHING * np.maximum(kept, unit))
-    w, z = _weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
+    w, z = best_weights(tree, kept + np.where(at_level, PREFERRED * unit, 0.0), np.where(now.active, 1.0 / whole, np.inf), prices)
     limited = z > 0
     paid = np.concatenate([prices.ravel(), z[limited] * tree.instance.max_tasks[limited]])
     gap = max(fsum((*paid, *(-w * kept))), 0.0) + ROUNDING * float(paid.sum())
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         rise = (kept - now.base - g + gap / w) / unit
     return np.where(now.active & (w > 0), rise, np.inf)
-
-
-def _weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[Floats, Floats]:
-    """(G + N,) the w, at most `most`, and (N,) the z that prove most at prices: max w worth - z max_tasks."""
-    q = cheapest(tree.instance, prices)
-    capped = np.isfinite(tree.instance.max_tasks)
-    free = tree.groups.members @ ((q <= 0) & ~capped) > 0  # a user pays nothing, so its nodes are worth nothing
-    nodes, limited = np.flatnonzero((worth > 0) & ~free), np.flatnonzero(capped)
-    used, w, z = tree.shares[nodes].T.tocsr(), np.zeros(len(worth)), np.zeros(len(q))
-    if not len(nodes):
-        return w, z
-    slack = sp.csr_array((-np.ones(len(limited)), (limited, np.arange(len(limited)))), shape=(len(q), len(limited)))
-    unit = np.where(q > 0, q, q.max(initial=0.0) or 1.0)  # of each row, for tolerances are absolute
-    cost = np.append(-worth[nodes], tree.instance.max_tasks[limited])
-    most = np.minimum(most[nodes], LARGEST / worth[nodes]) if capped.any() else most[nodes]
-    bounds = np.column_stack([np.zeros(len(cost)), np.append(most, np.full(len(limited), np.inf))])
-    matrix = sp.diags_array(1.0 / unit) @ sp.hstack([used, slack], format="csr")
-    found = linear_program(cost, matrix, q / unit, TEN_DIGITS, bounds=bounds)
-    if found.x is None:
-        return w, z
-    own = np.maximum(found.x[: len(nodes)], 0.0)
-    taken = used @ own
-    z[limited] = np.maximum((taken - q)[limited], 0.0)
-    part = np.divide(q + z, taken, out=np.ones_like(q), where=taken > q + z)  # what is above, by rounding, is taken off the nodes
-    w[nodes] = own * [part[users].min() for users in np.split(tree.shares[nodes].indices, tree.shares[nodes].indptr[1:-1])]
-    return w, z

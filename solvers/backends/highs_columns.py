@@ -20,7 +20,7 @@ from fairalloc.formulations.lexicographic.nested import NestedRound
 from fairalloc.models.numbers import Floats
 from fairalloc.models.tree import Tree
 from fairalloc.solvers.backends.first_level import first_level
-from fairalloc.solvers.backends.highs_session import COLD, FIRST_SPARSE, TAKEN, HighsSession, set_options
+from fairalloc.solvers.backends.highs_session import COLD, FIRST_SPARSE, LOST, TAKEN, HighsSession, set_options
 from fairalloc.solvers.interior_point.iterates import ENOUGH
 from fairalloc.solvers.method import Stopped
 
@@ -38,6 +38,11 @@ EACH = 2
 
 OPEN = 1e-8
 """By what part an arc may be dearer than the cheapest and carry something."""
+
+TOLERANCE = "primal_feasibility_tolerance"
+
+FINE = 2.0**10
+"""Capacity of a server in the model, so that what HiGHS tolerates of a row is 1e-13 of it: later prices multiply that."""
 
 OFTEN = 1e8
 """How often earlier prices may be added before a column is added instead."""
@@ -62,7 +67,7 @@ class ColumnsSession(HighsSession):
                 break
             self._add(more)
         x = np.zeros(self.instance.A)
-        x[self.inside] = z[1:] * self.scale[self.inside]
+        x[self.inside] = z[1:] * self.scale[self.inside] / FINE
         better = self.earlier is None or self._level(round, x) > self._level(round, self.x) * (1.0 + SAME) + NONE
         self.x = x if better else self.x
         known, whole = self.earlier or (0.0, 0.0), max(float(p.sum()), 1.0)  # of equal size, so that none drowns the others
@@ -107,7 +112,7 @@ class ColumnsSession(HighsSession):
         size = self.whole.shape[0]
         matrix = sp.hstack([sp.csc_array((size, 1)), self.whole[:, self.inside]], format="csc")
         count, lower = len(self.inside) + 1, np.full(size, -np.inf)
-        upper = np.concatenate([np.ones(self.rows[0]), np.full(sum(self.rows[1:3]), np.inf), instance.max_tasks[capped]])
+        upper = np.concatenate([np.ones(self.rows[0]), np.full(sum(self.rows[1:3]), np.inf), instance.max_tasks[capped]]) * FINE
         cost = np.zeros(count)
         cost[0] = 1.0
         self.part = LP(cost, matrix, lower, upper, np.full(count, np.inf))
@@ -120,7 +125,7 @@ class ColumnsSession(HighsSession):
         """Make the model that of another round: the last tasks stay feasible, so primal simplex goes on from their basis."""
         first, g = self.rows[0], sp.lil_array((self.whole.shape[0], 1))
         rows = np.arange(first, first + self.rows[1] + self.rows[2], dtype=np.int32)
-        self.part.lower[rows] = np.append(np.where(now.active, now.base, now.floor), now.floor[self.promised])
+        self.part.lower[rows] = np.append(np.where(now.active, now.base, now.floor), now.floor[self.promised]) * FINE
         self.highs.changeRowsBounds(len(rows), rows, self.part.lower[rows], self.part.upper[rows])
         for k in np.flatnonzero(now.active != self.rising).tolist():
             self.highs.changeCoeff(first + k, 0, -1.0 if now.active[k] else 0.0)
@@ -147,6 +152,17 @@ class ColumnsSession(HighsSession):
         self.inside, self.columns[more] = np.append(self.inside, more), True
         cost, most = np.append(self.part.cost, zeros), np.append(self.part.most, zeros + np.inf)
         self.part = replace(self.part, cost=cost, most=most, matrix=sp.hstack([self.part.matrix, part], format="csc"))
+
+    def _run(self, again: bool) -> str:
+        """As HighsSession does, but what HiGHS tolerates in its second try is 1e-10 of a server."""
+        if (found := super()._run(again=False)) not in LOST or not again:
+            return found
+        _, least = self.highs.getOptionValue(TOLERANCE)
+        self.highs.clearSolver()
+        set_options(self.highs, {**COLD, TOLERANCE: least * FINE})
+        found = super()._run(again=False)
+        set_options(self.highs, {TOLERANCE: least})
+        return found
 
     def _solved(self) -> tuple[Floats, Floats]:
         """Dual values of the rows and values of the columns."""

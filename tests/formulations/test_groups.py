@@ -317,6 +317,33 @@ def test_many_rounds_are_proved(family, servers, resources):
     np.testing.assert_allclose(found.tasks, fa.solve(instance, "nested-leximin", "exact").tasks, rtol=1e-6, atol=1e-9)
 
 
+def sparse_departments():
+    """Rounds whose prices are 10,000 times their level."""
+    return generators.sparse(300, 80, 4, 1).replace(groups={f"d{k}": list(range(k, 300, 15)) for k in range(15)})
+
+
+def test_later_rounds_multiply_what_is_tolerated_of_a_row(monkeypatch):
+    """The floors of earlier rounds, kept to 1e-10 only, left users 1e-6 of their tasks."""
+    assert fa.solve(sparse_departments(), "nested-leximin", "highs").claims_success
+    monkeypatch.setattr(highs_columns, "FINE", 1.0)
+    assert not fa.solve(sparse_departments().replace(name="again"), "nested-leximin", "highs").claims_success
+
+
+def test_a_round_that_is_lost_is_solved_again_within_what_is_tolerated_of_servers(monkeypatch):
+    tolerances, run = [], HighsSession._run
+
+    def lost(self, again):
+        tolerances.append(self.highs.getOptionValue(highs_columns.TOLERANCE)[1])
+        found = run(self, again)
+        return "infeasible" if len(tolerances) == 1 else found
+
+    monkeypatch.setattr(HighsSession, "_run", lost)
+    instance = generators.generic(12, 3, 2, 1).replace(groups={"a": [0, 1, 2], "b": [3, 4, 5, 6]})
+    assert fa.solve(instance, "nested-leximin", "highs").claims_success
+    assert tolerances[1] == tolerances[0] * highs_columns.FINE
+    assert {*tolerances[2:]} == {tolerances[0]}
+
+
 def test_prices_of_rounding_size_and_rays_of_limits_prove_what_none_would():
     """The limit of a user bounds it, whatever rounding leaves of prices; the weights of others at their limits can be any."""
     limited = fa.Instance([[1], [1]], [[10]], max_tasks=[1, 2], groups={"a": [0], "b": [1]})
