@@ -44,7 +44,7 @@ TOLERANCE = "primal_feasibility_tolerance"
 FINE = 2.0**10
 """Capacity of a server in the model, so that what HiGHS tolerates of a row is 1e-13 of it: later prices multiply that."""
 
-OFTEN = 1e8
+OFTEN = 1e5
 """How often earlier prices may be added before a column is added instead."""
 
 
@@ -154,13 +154,12 @@ class ColumnsSession(HighsSession):
         self.part = replace(self.part, cost=cost, most=most, matrix=sp.hstack([self.part.matrix, part], format="csc"))
 
     def _run(self, again: bool) -> str:
-        """As HighsSession does, but what HiGHS tolerates in its second try is 1e-10 of a server."""
+        """As HighsSession does; where that has no answer, once more with what HiGHS tolerates of a whole server."""
         if (found := super()._run(again=False)) not in LOST or not again:
             return found
         _, least = self.highs.getOptionValue(TOLERANCE)
-        self.highs.clearSolver()
-        set_options(self.highs, {**COLD, TOLERANCE: least * FINE})
-        found = super()._run(again=False)
+        set_options(self.highs, {TOLERANCE: least * FINE})
+        found = super()._run(again)
         set_options(self.highs, {TOLERANCE: least})
         return found
 
