@@ -177,7 +177,7 @@ OWN = {
 
 HOOKS = {
     "Mechanism": "check_complete check_groups kept settled domain home canonical unwritten prices model_prices"
-    " values marginal residual user_errors measured cvxpy pyomo write_cvxpy write_pyomo",
+    " values marginal residual user_errors measured cvxpy pyomo write_cvxpy write_pyomo refuse_others first_values",
     "Leximin": "domain rate exact_rate canonical model_prices proofs write_cvxpy write_pyomo lp values residual",
     "Method": "computes applies open compile starts missing is_available versions run compute",
     "Property": "verdict",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -163,8 +164,8 @@ def test_the_command_line_takes_suites_and_statements_that_joined(plugin):
     )
     done = command(*asked, path=plugin)
     assert done.returncode == 0, done.stderr
-    assert "starving" in done.stdout
-    assert "not refuted" in done.stdout
+    assert re.search(r"\nown +1 ", done.stdout), "a claim that is in the record's proofs counts as proved"
+    assert "the statement 'of_a_paper' of joining-plugin" in done.stderr
 
 
 def test_our_own_are_found_without_asking_installed_packages(plugin, monkeypatch):
@@ -197,7 +198,7 @@ def test_the_command_line_takes_what_joined_and_warns_in_one_line_each(plugin):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["users"][0]["tasks"] == pytest.approx(4, abs=1e-6)
     lines = done.stderr.splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert all(line.startswith("fairalloc: warning: the mechanism ") for line in lines)
     (plugin / "allocation.json").write_text(done.stdout)
     checked = command("check", "wang-fig2", "allocation.json", "--property", "nobody_starves", path=plugin)
