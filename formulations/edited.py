@@ -105,6 +105,8 @@ class Edited(Mechanism):
         """
         if self.linear is not None:
             return self
+        if not self.base.layers:
+            self.base.write_cvxpy(instance)  # says that it has none
         if not self.layers:
             raise FairallocError(f"the edit {self.id!r} is of no layer in which {self.base.id!r} is written")
         known, result = self._known, copy(self)

@@ -377,13 +377,17 @@ class Mechanism:
         """
         return np.asarray(given[0])
 
-    def write_cvxpy(self, instance: Instance) -> "cp.Problem":  # noqa: ARG002 (for those without one)
+    def write_cvxpy(self, instance: Instance) -> "cp.Problem":
         """The CVXPY problem on an instance that is a domain already."""
-        raise FairallocError(f"mechanism {self.id!r} has no CVXPY model: it is written in {' and '.join(sorted(self.layers))}")
+        raise self._no_model("CVXPY", instance)
 
-    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":  # noqa: ARG002 (for those without one)
+    def write_pyomo(self, instance: Instance) -> "pyo.ConcreteModel":
         """The Pyomo model on an instance that is a domain already."""
-        raise FairallocError(f"mechanism {self.id!r} has no Pyomo model: it is written in {' and '.join(sorted(self.layers))}")
+        raise self._no_model("Pyomo", instance)
+
+    def _no_model(self, layer: str, instance: Instance) -> NotApplicable:
+        why = self.unwritten(instance, layer.lower()) or f"it is written in {' and '.join(self.layers) or 'no layer'}"
+        return NotApplicable(f"mechanism {self.id!r} has no {layer} model: {why}")
 
     def values(self, allocation: Allocation) -> dict[str, float]:  # noqa: ARG002 (for those that name something)
         """What the mechanism equalises ("g") or maximises ("objective"), at this allocation; {} = the model's objective."""

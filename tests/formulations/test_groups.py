@@ -626,8 +626,11 @@ def test_tasks_too_few_for_a_float_are_no_error_of_h_drf():
 
 
 def test_h_drf_has_no_model_and_no_guarantees():
-    with pytest.raises(fa.FairallocError, match="has no CVXPY model"):
-        fa.mechanism("h-drf").cvxpy(FOUR.replace(groups={"A": [0, 1]}))
+    groups = FOUR.replace(groups={"A": [0, 1]})
+    edited = fa.mechanism("h-drf").edited("same", pyomo=lambda model, _: None)
+    for call in (fa.mechanism("h-drf").cvxpy, lambda instance: fa.solve(instance, edited)):
+        with pytest.raises(fa.FairallocError, match="has no CVXPY model: h-drf is an algorithm"):
+            call(groups)
     with pytest.raises(fa.NotApplicable, match="h-drf knows weights alone, but group 'B' has a guarantee"):
         fa.solve(FOUR, "h-drf")
 
