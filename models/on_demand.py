@@ -33,19 +33,3 @@ def on_demand(package: str, parts: Mapping[str, str]) -> Callable[[str], Any]:
         return found
 
     return find
-
-
-class Package:
-    """A package that is imported when something of it is asked for."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, part: str) -> Any:
-        found = getattr(import_module(self._name), part)
-        setattr(self, part, found)  # the next time it is there
-        return found
-
-    def __reduce__(self) -> tuple[type, tuple[str]]:
-        """Copied and pickled by its name: rules of one's own, whose functions ask it, travel to other processes."""
-        return Package, (self._name,)

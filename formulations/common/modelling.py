@@ -1,8 +1,31 @@
 """CVXPY and Pyomo, `cp` and `pyo` of all rooms: imported when something of them is asked for."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from fairalloc.models.on_demand import Package
+from fairalloc.models.errors import not_installed
+
+
+class Package:
+    """A package that is imported when something of it is asked for; NotInstalled where it is not there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, part: str) -> Any:
+        try:
+            found = getattr(import_module(self._name), part)
+        except ModuleNotFoundError as error:
+            if error.name != self._name.partition(".")[0]:  # it is there, and lacks something
+                raise
+            raise not_installed(error) from None
+        setattr(self, part, found)  # the next time it is there
+        return found
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        """Copied and pickled by its name: rules of one's own, whose functions ask it, travel to other processes."""
+        return Package, (self._name,)
+
 
 if TYPE_CHECKING:
     import cvxpy as cp

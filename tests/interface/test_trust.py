@@ -301,6 +301,7 @@ REASONS = {
     "cli/__init__.py": "modules of this package, by a table of its commands",
     "cli/arguments.py": "argcomplete, by its name",
     "benchmarks/suites/suite.py": "its own folder, and the module that a typed word of `bench run` names",
+    "formulations/common/modelling.py": "CVXPY and Pyomo, by their names",
     "models/allocation.py": "the rule of an allocation that comes through a pipe of the same run, itself a pickle",
     "models/on_demand.py": "modules of this package, by a table",
     "models/registry.py": "its own folders, and what installed packages declare",
