@@ -12,6 +12,7 @@ from typing import overload
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.common.modelling import pyo
 from fairalloc.formulations.edited import Edited
+from fairalloc.formulations.mechanism import written_here
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import Count, checked
@@ -82,7 +83,8 @@ class ModelPage:
         yield f"{item.id}: {item.title or 'of your own'}{source}\n\n{self.formula}\n"
         for layer, name in LAYERS.items():
             if code := self.code(layer):
-                yield f"The model in {name}, {self._called}.{layer}(instance){with_edit}\n\n{code}"
+                head = f"The model in {name}, {self._called}.{layer}(instance){with_edit}"
+                yield ", ".join(dict.fromkeys(filter(None, [head, *map(_file, item.written_by(layer))]))) + f"\n\n{code}"
         if item.layers:
             yield from self._edits()
         yield self._methods()
@@ -110,6 +112,14 @@ class ModelPage:
         return "\n".join(self._lines())
 
     __repr__ = __str__
+
+
+def _file(function: object) -> str:
+    """Where a function is written: below the clone, or its own file; "" where there is none."""
+    module = str(getattr(function, "__module__", ""))
+    if written_here(function):
+        return module.removeprefix("fairalloc.").replace(".", "/") + ".py"
+    return getattr(sys.modules.get(module), "__file__", None) or ""
 
 
 def _source(function: object) -> str:

@@ -26,6 +26,19 @@ def test_a_page_has_formula_code_names_and_methods(name, capsys):
     assert str(page).splitlines()[-1].startswith("Computed by ")
 
 
+def test_a_page_names_the_files_of_its_models():
+    """A rule that is a share alone had a page that did not say where its model is written."""
+    for name, places in (
+        ("tsf", "lexicographic/rule.py"),
+        ("nested-nb", "nb.py, formulations/nested_nb.py"),
+        ("drfh", "drfh.py"),
+    ):
+        call = f"fa.mechanism({name!r}).pyomo(instance)"
+        assert f"The model in Pyomo, {call}, formulations/{places}\n" in str(fa.show(fa.mechanism(name)))
+    edited = fa.mechanism("drfh").edited("capped", cvxpy=capped)
+    assert f"and the edit, formulations/drfh.py, {__file__}\n" in str(fa.show(edited))
+
+
 def test_a_page_whose_parameters_have_no_model_has_its_formula_and_code():
     page = fa.show(fa.mechanism("alpha-pf-vds", alpha="inf"))
     assert page.parts("cvxpy") == page.parts("pyomo") == ()
