@@ -32,6 +32,7 @@ from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.dispatch import is_large, is_ours, meets
 from fairalloc.solvers.running.threads import limited_threads, threads_used
+from fairalloc.solvers.running.time_limits import alarm
 from fairalloc.solvers.solve import solve
 
 if TYPE_CHECKING:
@@ -92,8 +93,10 @@ def solve_many(
     for k, instance in enumerate(given):
         require(isinstance(instance, Instance), f"instances[{k}] is", instance, "it must be an Instance")
     promised(accuracy)
-    limits = Limits(accuracy, now() + (time_limit or np.inf), threads=threads and int(threads))
-    item = find_mechanism(mechanism).configure(**parameters)
+    seconds, found = time_limit or np.inf, find_mechanism(mechanism)
+    limits = Limits(accuracy, now() + seconds, threads=threads and int(threads))
+    with alarm(np.inf if found.is_ours else seconds, f"configure of {found.id!r}"):
+        item = found.configure(**parameters)
     answers: dict[int, Allocation] = {}
     with limited_threads(limits.threads, max((one.A for one in given), default=0)):
         try:

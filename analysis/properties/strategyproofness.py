@@ -100,19 +100,19 @@ def check_mechanism(
     >>> found.holds, found.witness["misreport"].users
     (False, (1,))
     """
-    item = find_mechanism(mechanism).configure(**parameters)
-    home = item.home(instance)
-    used: list[str] = []
+    found, used = find_mechanism(mechanism), list[str]()
 
     def by(asked: str | None, known: Instance) -> Allocation:
         """The answer of a method, whose name is noted; NotApplicable where there is none, of which nothing holds."""
-        found = solve(known, mechanism, asked, **parameters)
-        used.append(found.method)
-        if not found.has_point:
-            raise NotApplicable(f"mechanism {item.id!r} has no answer on {known!r}: {found.message or found.outcome}")
-        return found
+        answer = solve(known, mechanism, asked, **parameters)
+        used.append(answer.method)
+        if not answer.has_point:
+            raise NotApplicable(f"mechanism {found.id!r} has no answer on {known!r}: {answer.message or answer.outcome}")
+        return answer
 
     def work(_: object) -> Verdict:
+        item = found.configure(**parameters)
+        home = item.home(instance)
         quick, exact = partial(by, method), partial(by, "exact") if METHODS["exact"].computes(item.kept(home)) else None
         if not isinstance(property, str) or property in PROPERTIES:
             verdict = check((exact or quick)(home), property, tolerance)

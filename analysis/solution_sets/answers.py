@@ -173,15 +173,15 @@ def solution_set(
     three: 1 piece(s), dimension 1
     segment with bottlenecks r1, r2: (1/2, 1/2, 1/2); (7/10, 3/10, 3/10)
     """
-    item = find_mechanism(mechanism).configure(**parameters)
-    item.kept(instance)  # refused where it knows no floors or groups
-    found = within(time_limit or math.inf, lambda _: _listed(item, instance, largest), None)
+    asked = find_mechanism(mechanism)
+    found = within(time_limit or math.inf, lambda _: _listed(asked.configure(**parameters), instance, largest), None)
     if found is None:
-        raise NotApplicable(f"the answers of {item.id} were not listed within the time limit of {time_limit:g} seconds")
+        raise NotApplicable(f"the answers of {asked.id} were not listed within the time limit of {time_limit:g} seconds")
     return found
 
 
 def _listed(item: Mechanism, instance: Instance, largest: int) -> SolutionSet:
+    item.kept(instance)  # refused where it knows no floors or groups
     if getattr(item, "objective", None) is not None:
         why = "chooses one of its answers: ask the set without an objective for its best"
         raise NotApplicable(f"the objective of {item.id} {why}")

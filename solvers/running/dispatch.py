@@ -130,10 +130,16 @@ def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocati
     """
     if not _isolates_call(request):
         return work(request, None)
-    item, instance, inside = request.mechanism, request.instance, replace(request, inside=True)
-    small = is_ours(item) and not is_large(instance, item)  # elsewhere its home may take longer than the limit
-    nothing = _nothing(item, request.method, item.home(instance) if small else instance)
-    return _in_child(lambda keep: work(inside, keep), request.limits, nothing)
+    item, method, instance = request.mechanism, request.method, request.instance
+    ours = is_ours(item)
+    home = item.home(instance) if ours and not is_large(instance, item) else instance  # which may take longer than the limit
+
+    def inside(keep: Keep) -> Allocation:
+        if not ours:
+            keep(_nothing(item, method, home))  # with its parameters
+        return work(replace(request, inside=True), keep)
+
+    return _in_child(inside, request.limits, _nothing(item, method, home, asked=ours))
 
 
 def _attempt(request: Request, method: Method, last: bool, keep: Keep | None) -> Allocation:
@@ -143,8 +149,9 @@ def _attempt(request: Request, method: Method, last: bool, keep: Keep | None) ->
     return _in_child(lambda send: _work(request, method, send), request.limits, nothing)
 
 
-def _nothing(mechanism: Mechanism, method: Method | None, home: Instance) -> Allocation:
-    return unjudged(Allocation(home, np.full(home.A, np.nan), **_about(mechanism, method)), "there is no point")
+def _nothing(mechanism: Mechanism, method: Method | None, home: Instance, asked: bool = True) -> Allocation:
+    about = _about(mechanism, method) if asked else {"mechanism": mechanism.id}
+    return unjudged(Allocation(home, np.full(home.A, np.nan), **about), "there is no point")
 
 
 def _in_child(work: Callable[[Keep], Allocation], limits: Limits, nothing: Allocation) -> Allocation:

@@ -25,7 +25,8 @@ from tolerances import RESIDUAL, SHARES
 from fairalloc.analysis.certificates import certify, construct
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.explanations import explain
-from fairalloc.analysis.properties import check
+from fairalloc.analysis.properties import check, check_mechanism
+from fairalloc.analysis.solution_sets import solution_set
 from fairalloc.cli import main
 from fairalloc.formulations import Mechanism, mechanism
 from fairalloc.formulations.common.tasks import cvxpy_tasks
@@ -38,7 +39,7 @@ from fairalloc.models.examples.published import example
 from fairalloc.models.transformations.aggregation import pooled
 from fairalloc.models.transformations.own_time import with_own_time
 from fairalloc.runs.objects import MECHANISM, load_object
-from fairalloc.solvers import METHODS, judged, solve
+from fairalloc.solvers import METHODS, judged, solve, solve_many
 from fairalloc.solvers.backends.pyomo import CasadiProgram
 from fairalloc.solvers.catalogue.method_registry import candidates
 from fairalloc.solvers.iis import conflict
@@ -457,6 +458,30 @@ def test_a_mechanism_that_hangs_where_it_is_configured_is_ended(tmp_path, capsys
         solve(WANG, kind, time_limit=0.2)
     assert main(["solve", "wang-fig2", "-m", f"{tmp_path}/own.py", "--time-limit", "0.2"]) == 2
     assert "configure of 'hangs' did not end" in capsys.readouterr().err
+
+
+ASKED = {
+    "home": [(check_mechanism, "not decided: the time was not enough")],
+    "parameters": [(solve, "it did not end by itself at the time limit")],
+    "configure": [
+        (check_mechanism, "not decided: the time was not enough"),
+        (solution_set, "the answers of hangs were not listed within the time limit"),
+        (solve_many, "configure of 'hangs' did not end within the time limit"),
+    ],
+}
+
+
+@forks
+@pytest.mark.parametrize(("place", "ask", "late"), [(place, *one) for place, asked in ASKED.items() for one in asked])
+def test_whoever_asks_a_mechanism_keeps_the_limit(place, ask, late):
+    """They asked for its home, its parameters, or what it is configured to, before the clock was looked at."""
+    slow = property(hang) if place == "parameters" else lambda *_, **__: hang(None)
+    kind = type("Hangs", (Mechanism,), {"id": "hangs", "write_cvxpy": write_most, place: slow})
+    try:
+        said = ask([WANG] if ask is solve_many else WANG, kind, *["pareto"] * (ask is check_mechanism), time_limit=0.2)
+    except FairallocError as error:
+        said = error
+    assert late in str(said)
 
 
 def test_a_mechanism_of_ours_that_is_configured_beyond_the_limit_has_an_answer(monkeypatch):
