@@ -14,7 +14,7 @@ take.
 Limits (x_n <= M_n) and several variants: game/game.py (L), variants at alpha = inf: game/ps_dsf_variants.py. Residual:
 game/residual.py. Models, for finite alpha: game/printed.py for A = 1, B = 0, no limits and one demand vector, else
 game/merit.py, game/ncp.py, or nb.py (where g_i' is a multiple of 1 / z on every server), which `form` names. An edit gets the
-model in levels, game/merit.py.
+model in levels, game/merit.py, form "bounded". Its rows "capacity" are load + slack = 1, so a reserve is a bound on `slack`.
 """
 
 from collections.abc import Callable, Mapping

@@ -95,3 +95,19 @@ def test_the_table_has_all_mechanisms():
 @pytest.mark.parametrize("name", sorted(set(MECHANISMS) - ALGORITHMS))
 def test_a_cell_says_what_an_edit_does(name, kind, layer):
     assert outcome(name, kind, layer) == table()[name][kind]
+
+
+def reserve_in_pyomo(model, instance):
+    model.reserve = pyo.Constraint(list(model.slack), rule=lambda m, *row: m.slack[row] >= 0.1)
+
+
+def reserve_in_cvxpy(problem, instance):
+    return cp.Problem(problem.objective, [*problem.constraints, problem.var_dict["slack"] >= 0.1])
+
+
+@pytest.mark.parametrize("edit", [{"cvxpy": reserve_in_cvxpy}, {"pyomo": reserve_in_pyomo}], ids=["cvxpy", "pyomo"])
+def test_a_reserve_in_the_game_is_a_bound_on_its_slack(edit):
+    """Its rows "capacity" are load + slack = 1."""
+    right = fa.solve(SERVERS, "alpha-pf-vds")
+    found = fa.solve(SERVERS, fa.mechanism("alpha-pf-vds").edited("reserve", **edit))
+    assert found.tasks == pytest.approx(0.9 * right.tasks, rel=RESIDUAL)
