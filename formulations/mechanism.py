@@ -291,8 +291,9 @@ class Mechanism:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters it is configured with."""
-        return {}
+        """The parameters it is configured with, by default the numbers and words of `own_parameters`."""
+        given = {name: getattr(self, name) for name in self.own_parameters}
+        return {name: value for name, value in given.items() if isinstance(value, int | float | str)}
 
     def domain(self, instance: Instance) -> Instance:
         """The instance the models are written for; FairallocError where the mechanism is not defined."""

@@ -121,5 +121,7 @@ def read_allocation(
     known = {key for item in MECHANISMS.values() for key in (item.id, *item.aliases)}
     if mechanism is None and isinstance(named, str) and named in known:
         mechanism = named
-    home = instance if mechanism is None else find_mechanism(mechanism).home(instance)
-    return parse_allocation(document, home, f"the allocation in {path}")
+    item = None if mechanism is None else find_mechanism(mechanism)
+    found = parse_allocation(document, instance if item is None else item.home(instance), f"the allocation in {path}")
+    own = item is not None and not isinstance(mechanism, str) and item.id == found.mechanism
+    return found.noted(rule=item) if own else found

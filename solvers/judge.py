@@ -301,7 +301,8 @@ def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Acc
     if result.termination in UNANSWERED and model.optimality is None:
         result = result.noted(not_judged="not judged: its method ended without an answer")
     elif model.doubt or model.optimality is None:
-        why = model.doubt or "its method gave neither dual prices nor a bound from which optimality could be checked"
+        why = "its method gave neither dual prices nor a bound from which optimality could be checked"
+        why = model.doubt or f"{why}: fa.check(allocation, mechanism) compares it with another method's answer"
         result = result.noted(not_judged=f"not judged: {mechanism.id!r} has no residual, and {why}")
     return result.noted(message="; ".join(filter(None, (result.message, mechanism.remark))))
 

@@ -37,7 +37,8 @@ class ModelPage:
         item = self._base
         file = sys.modules.get(f"fairalloc.formulations.{item.id.replace('-', '_')}")
         whole = [sys.modules[type(item).__module__]] if isinstance(item, WholeTasks) else []
-        return "\n\n".join(filter(None, map(inspect.getdoc, [type(item) if file is None else file, *whole])))
+        texts = map(inspect.getdoc, [type(item) if file is None else file, *whole])
+        return "\n\n".join(text for text in texts if text and text != inspect.getdoc(Mechanism))  # which a class inherits
 
     def code(self, layer: str) -> str:
         """The functions that write its model in "cvxpy" or "pyomo"; after them the edit, where it is one."""

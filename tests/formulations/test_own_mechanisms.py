@@ -90,6 +90,38 @@ def test_an_own_mechanism_is_solved_and_judged_by_its_own_model(own):
     assert allocation.values["objective"] > 0
 
 
+class Powers(Mechanism):
+    id, own_parameters = "powers", ("power", "marginal")
+
+    def __init__(self, power=0.5, marginal=None):
+        self.power, self.marginal = power, marginal
+
+    def write_cvxpy(self, instance):
+        x, constraints = fa.cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(cp.power(instance.arcs.owner @ x, self.power))), constraints)
+
+
+def test_numbers_among_own_parameters_tell_mechanisms_apart():
+    """They were left out: two were "each once" in no table, and no answer said which it was of."""
+    table = fa.compare(KHAMSE, [Powers(0.3, marginal=abs), Powers(0.7)])
+    assert list(table.allocations) == ["powers power=0.3", "powers power=0.7"]
+    assert [one.parameters for one in table.allocations.values()] == [{"power": 0.3}, {"power": 0.7}]
+    assert fa.show(Powers).formula == "", "the text of Mechanism is not its formula"
+
+
+def test_a_parameter_that_no_document_holds_is_named(tmp_path):
+    """It was a TypeError of Python's."""
+    kind = type("Told", (Powers,), {"parameters": property(lambda self: {"power": self.power, "marginal": self.marginal})})
+    answer = fa.solve(KHAMSE, kind(np.float64(0.3), marginal=np.ones(2)))
+    fa.write_allocation(answer, tmp_path / "a.json")
+    assert fa.read_allocation(tmp_path / "a.json", KHAMSE).parameters == {"power": 0.3, "marginal": [1, 1]}
+    read = fa.read_allocation(tmp_path / "a.json", KHAMSE, answer.rule)
+    assert fa.check(read, "powers").holds
+    assert fa.explain(read).mechanism == "powers", "it is asked of the mechanism that was given"
+    with pytest.raises(fa.InstanceError, match="parameter 'marginal' is <built-in function abs>, but a document holds"):
+        fa.write_allocation(fa.solve(KHAMSE, kind(marginal=abs)), tmp_path / "b.json")
+
+
 def test_two_layers_of_one_program_agree():
     np.testing.assert_allclose(fa.solve(KHAMSE, Spread()).tasks, fa.solve(KHAMSE, InCvxpy()).tasks, rtol=SHARES)
 
