@@ -163,8 +163,13 @@ class Allocation:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, rule=_moved(state["rule"], "loads"))
 
+    @property
+    def heading(self) -> str:
+        """Its instance, its mechanism, and the method where one is known."""
+        return f"{self.instance.name or 'instance'}: {self.mechanism or 'tasks'}{' by ' + self.method if self.method else ''}"
+
     def __repr__(self) -> str:
-        what = f"{self.instance.name or 'instance'}: {self.mechanism or 'tasks'}{' by ' + self.method if self.method else ''}"
+        what = self.heading
         if not self.has_point:
             return f"<allocation of {what}, {self.outcome}\n no tasks{': ' + self.message if self.message else ''}>"
         judged = f", residual {self.residual:.1e}" if self.residuals and not self.not_judged else ""

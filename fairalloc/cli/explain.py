@@ -75,9 +75,9 @@ def _answer(options: argparse.Namespace, user: str | None = None) -> tuple[Alloc
     method, progress = arguments.method_named(options.method), arguments.wants_progress(options)
     allocation = solve(instance, item, method, time_limit=limit, progress=progress)
     if not allocation.has_point or (allocation.termination == "time_limit" and allocation.not_judged):
-        first = allocation.message if allocation.termination == "infeasible" else allocation.not_judged
+        first = allocation.not_judged if allocation.has_point else allocation.message
         reason = first or allocation.message or allocation.not_judged or allocation.termination
-        raise NotApplicable(f"there is no answer of {item.id!r} to explain: {reason}")
+        raise NotApplicable(f"there is no answer of {item.id!r}: {reason}")
     return allocation, item, None if limit is None else max(limit - (time.perf_counter() - started), 1e-3)
 
 

@@ -264,7 +264,7 @@ def _tables(result: Allocation) -> str:
     t, more = result.times, "users: --format json or csv shows all"
     state = result.outcome + (f" ({result.message})" if result.message else "")
     lines = [
-        _line(f"{result.instance.name or 'instance'}: {result.mechanism} by {result.method}, {state}"),
+        _line(f"{result.heading}, {state}"),
         *(_judged(result) if result.has_point else [NO_POINT.get(result.termination, "there is no allocation to show")]),
         f"seconds: build {t.build:.3f}, compile {t.compile:.3f}, solve {t.solve:.3f}, read {t.read:.3f}",
         *([result.grid(most=result.instance.N).head(ROWS, more).text().rstrip("\n")] if result.has_point else []),

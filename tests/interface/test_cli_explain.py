@@ -6,6 +6,7 @@ import pytest
 
 from fairalloc.models.examples import generators
 from fairalloc.models.files.jsonio import instance_document, write_json
+from fairalloc.solvers.running import time_limits
 
 
 @pytest.fixture
@@ -83,6 +84,18 @@ def test_errors_are_one_sentence_and_code_2(run, arguments, sentence):
     assert sentence in err
     assert len(err.splitlines()) == 1
     assert "Traceback" not in err
+
+
+@pytest.mark.skipif(not time_limits.AVAILABLE, reason="no child processes here")
+def test_an_answer_that_is_missing_is_told_with_its_reason(run, tmp_path):
+    """It had been "to explain: not judged: there is no point", for sensitivity too, and "by ," for a method that is not known."""
+    text = "import os\nimport fairalloc as fa\nclass Ends(fa.Mechanism):\n    id = 'ends'\n"
+    (tmp_path / "own.py").write_text(f"{text}    def write_cvxpy(self, instance):\n        os._exit(3)\n")
+    asked = ("wang-fig2", "-m", tmp_path / "own.py", "--time-limit", 60)
+    for command in ("explain", "sensitivity"):
+        code, _, err = run(command, *asked)
+        assert (code, err) == (2, "fairalloc: there is no answer of 'ends': its process ended with exit code 3\n")
+    assert run("solve", *asked)[1].startswith("wang-fig2: ends, error (its process ended with exit code 3)\n")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "fairalloc-instance/2"}', '{"schema": 3, "users": []}', "\x00"])
