@@ -151,7 +151,7 @@ def row(value: Any, names: Sequence[str], what: str, each: str | None = None) ->
 
 
 def as_json(value: Any) -> Any:
-    """The value as JSON has it: lists for sequences, texts for rationals, None for what is no finite number."""
+    """The value as JSON has it: a list for a sequence, a text for a rational, None for what is not finite; else InstanceError."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if value is None or isinstance(value, str | bool | int):
@@ -160,7 +160,10 @@ def as_json(value: Any) -> Any:
         return {str(key): as_json(item) for key, item in value.items()}
     if isinstance(value, np.ndarray | Sequence):
         return [as_json(item) for item in value]
-    return exact_text(value) if isinstance(value, Fraction) else as_json(value.item())
+    if isinstance(value, Fraction):
+        return exact_text(value)
+    require(isinstance(value, np.generic), "a value is", value, "a document holds numbers, words, lists and objects of these")
+    return as_json(value.item())
 
 
 def exact_text(value: Fraction) -> str:

@@ -256,7 +256,7 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
         "instance": instance.name,
         "mechanism": allocation.mechanism,
         "method": allocation.method,
-        "parameters": {name: _parameter(name, value) for name, value in allocation.parameters.items()},
+        "parameters": as_json(allocation.parameters),
         "termination": allocation.termination,
         "message": allocation.message,
         **({"not_judged": allocation.not_judged} if allocation.not_judged else {}),
@@ -277,15 +277,6 @@ def allocation_document(allocation: Allocation) -> dict[str, Any]:
 def write_allocation(allocation: Allocation, path: str | Path) -> None:
     """Write the allocation to a file of schema fairalloc-allocation/1."""
     write_json(allocation_document(allocation), path)
-
-
-def _parameter(name: str, value: Any) -> Any:
-    try:
-        return as_json(value)
-    except AttributeError:  # of an object of the caller's
-        raise InstanceError(
-            f"parameter {name!r} is {shown(value)}, but a document holds numbers, words, lists and objects"
-        ) from None
 
 
 def _user_document(allocation: Allocation, n: int) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def test_a_parameter_that_no_document_holds_is_named(tmp_path):
     read = fa.read_allocation(tmp_path / "a.json", KHAMSE, answer.rule)
     assert fa.check(read, "powers").holds
     assert fa.explain(read).mechanism == "powers", "it is asked of the mechanism that was given"
-    with pytest.raises(fa.InstanceError, match="parameter 'marginal' is <built-in function abs>, but a document holds"):
+    with pytest.raises(fa.InstanceError, match="a value is <built-in function abs>, but a document holds numbers"):
         fa.write_allocation(fa.solve(KHAMSE, kind(marginal=abs)), tmp_path / "b.json")
 
 
