@@ -139,7 +139,7 @@ class Mechanism:
     knows_groups : whether it shares by the groups of an instance; others refuse an instance that has groups
     merges_users, merges_servers : whether identical ones may be solved as one (solvers/symmetry.py has the proofs)
     own_objective : one sentence on what to do instead where an edit may not replace the objective, or ""
-    own_parameters : what its class is called with, by name, and has as attributes
+    own_parameters : what its class is called with, by name, and has as attributes; numbers and words are its `parameters`
     functions : functions that were given to it and may have been written elsewhere
 
     Examples

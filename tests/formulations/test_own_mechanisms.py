@@ -3,6 +3,7 @@
 import inspect
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -15,6 +16,7 @@ from strategies import instances
 from tolerances import EXACT, RESIDUAL, SHARES
 
 import fairalloc as fa
+from fairalloc.cli import main
 from fairalloc.formulations.common.convexity import read_off
 from fairalloc.formulations.common.kkt_residual import optimality_of_cvxpy
 from fairalloc.formulations.mechanism import Mechanism
@@ -107,6 +109,20 @@ def test_numbers_among_own_parameters_tell_mechanisms_apart():
     assert list(table.allocations) == ["powers power=0.3", "powers power=0.7"]
     assert [one.parameters for one in table.allocations.values()] == [{"power": 0.3}, {"power": 0.7}]
     assert fa.show(Powers).formula == "", "the text of Mechanism is not its formula"
+
+
+@pytest.mark.parametrize(("power", "code"), [(0.3, 0), (0.7, 1)])
+def test_a_document_is_checked_by_the_parameters_that_it_names(tmp_path, capsys, power, code):
+    """They were left out, so an answer for 0.3 was checked as one for the default."""
+    place = str(tmp_path / "own.py")
+    text = f"import cvxpy as cp\nimport fairalloc as fa\nfrom fairalloc import Mechanism\n\n{inspect.getsource(Powers)}"
+    Path(place).write_text(text)
+    assert main(["solve", "khamse-fig1", "-m", place, "--param", "power=0.3", "--format", "json"]) == 0
+    document = capsys.readouterr().out
+    assert '"power": 0.3' in document
+    (tmp_path / "a.json").write_text(document.replace('"power": 0.3', f'"power": {power}'))
+    assert main(["check", "khamse-fig1", str(tmp_path / "a.json"), "-m", place]) == code
+    assert ("this is an allocation of powers" in capsys.readouterr().out) == (code == 0)
 
 
 def test_a_parameter_that_no_document_holds_is_named(tmp_path):
