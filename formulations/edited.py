@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from fairalloc.formulations.common.convexity import read_off, rises_with
 from fairalloc.formulations.common.kkt_residual import active
-from fairalloc.formulations.common.modelling import cp, pyo
+from fairalloc.formulations.common.modelling import cp, layer_to_read, pyo
 from fairalloc.formulations.lexicographic.linear_program import ParametricRound, Round
 from fairalloc.formulations.lexicographic.rule import Leximin
 from fairalloc.formulations.mechanism import Mechanism
@@ -134,13 +134,14 @@ class Edited(Mechanism):
             self.remark = f"the edit makes {self.base.id!r} one program without its later rounds, for {lost}"
         if not self.takes_rounds:
             self._rounds = None
-            self._problem = self._applied_to(self.base.write_cvxpy(domain), domain) if self.cvxpy_edits else None
+            cvxpy = layer_to_read(self.layers) == "cvxpy"
+            self._problem = self._applied_to(self.base.write_cvxpy(domain), domain) if cvxpy else None
         kind = read_off(self._problem if self._problem is not None else self.write_pyomo(domain))
         self.linear, self.integer, self.convex = kind["linear"], kind["integer"], kind["convex"]
 
     def _lost(self, domain: Instance) -> str:
         """Write the edited model of the rounds; why it cannot be solved in rounds, or ""."""
-        if not self.cvxpy_edits:
+        if (layer := layer_to_read(self.layers)) == "pyomo":
             model, lost = self._edited_model(domain)
         else:
             self._rounds = ParametricRound.of(domain, self.base.write_cvxpy(domain))
@@ -148,7 +149,7 @@ class Edited(Mechanism):
         kind = read_off(model)
         if kind["integer"] or not kind["convex"]:
             return "the model has integers" if kind["integer"] else "the model is not proved to be convex"
-        own = isinstance(self.base, Leximin) and self.base.other_parts(domain, "cvxpy" if self.cvxpy_edits else "pyomo")
+        own = isinstance(self.base, Leximin) and self.base.other_parts(domain, layer)
         return lost or (FAIRNESS if own and "fairness" in own else "")  # the level that rounds keep is read off shares
 
     def _edited_rounds(self, problem: "cp.Problem", domain: Instance) -> "tuple[cp.Problem, str]":

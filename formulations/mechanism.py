@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.formulations.common.convexity import read_off
-from fairalloc.formulations.common.modelling import cp, pyo
+from fairalloc.formulations.common.modelling import cp, layer_to_read, pyo
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.arguments import ANYTHING, PLAIN, Rule, kinds, named
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, callers, check_name, require
@@ -224,8 +224,7 @@ class Mechanism:
         claimed = bool(self.convex) and not self.has_residual
         if None not in (self.linear, self.integer, self.convex) and not claimed:
             return self
-        layer = "cvxpy" if "cvxpy" in self.layers else "pyomo"
-        read, result = read_off(getattr(self, layer)(instance)), copy(self)
+        read, result = read_off(getattr(self, layer_to_read(self.layers))(instance)), copy(self)
         for name, value in read.items():
             if getattr(self, name) is None:
                 with callers(f"reading {name} of {self.id!r} off its model"):  # of a property

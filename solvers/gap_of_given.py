@@ -31,7 +31,7 @@ from fairalloc.formulations.common.kkt_residual import (
     value_of_pyomo,
     violation_of_cvxpy,
 )
-from fairalloc.formulations.common.modelling import cp
+from fairalloc.formulations.common.modelling import cp, layer_to_read
 from fairalloc.formulations.common.tasks import variables_of
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.floors import WithFloors
@@ -88,7 +88,7 @@ def distance(
         return np.inf, "there is no point"
     item = mechanism.settled(allocation.instance)
     try:
-        if "cvxpy" in item.layers:
+        if layer_to_read(item.layers) == "cvxpy":
             return _in_cvxpy(item, allocation, limits or Limits(), most)
         return _in_pyomo(item, allocation, limits or Limits())
     except (_Unanswered, Stopped) as reason:

@@ -4,7 +4,6 @@
 `Limits` alone.
 """
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -13,12 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from fairalloc.formulations.common.modelling import is_installed
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
@@ -478,15 +477,6 @@ class Method:
         if not isinstance(mechanism, Leximin):
             return session.solve(None)
         return solve_rounds(mechanism, session.instance, session.solve_round, session.limits.promised / 4, self.faces)
-
-
-@cache
-def is_installed(name: str) -> bool:
-    """Whether a package can be imported; looked up once, for it takes as long as solving a small instance."""
-    try:
-        return find_spec(name) is not None
-    except (ImportError, ValueError):  # ValueError: a module that nothing was found for
-        return name in sys.modules
 
 
 @cache

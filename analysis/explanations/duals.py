@@ -17,7 +17,7 @@ from fairalloc.analysis.explanations.costs import NOISE, cleaned
 from fairalloc.analysis.explanations.explanation import MOST_NAMES, Sentence, Subject, at_level, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, refused
 from fairalloc.formulations.common.kkt_residual import rows_in_pyomo
-from fairalloc.formulations.common.modelling import pyo
+from fairalloc.formulations.common.modelling import layer_to_read, pyo
 from fairalloc.formulations.common.tasks import variables_of
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
@@ -111,7 +111,7 @@ def _solved(subject: Subject, item: Mechanism) -> list[Stage]:
 
 def _session(subject: Subject, item: Mechanism) -> Any:
     """A session of the allocation's method where that is a modelling layer, else of a solver that is always there."""
-    layer = "cvxpy" if "cvxpy" in item.layers else "pyomo"
+    layer = layer_to_read(item.layers)
     usual = f"{layer}:{'highs' if item.linear else 'clarabel' if layer == 'cvxpy' else 'ipopt'}"
     named = subject.allocation.method
     known = named in METHODS and named.startswith(f"{layer}:") and METHODS[named].computes(item)

@@ -1,6 +1,10 @@
 """CVXPY and Pyomo, `cp` and `pyo` of all rooms: imported when something of them is asked for."""
 
+import sys
+from collections.abc import Collection
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from fairalloc.models.errors import not_installed
@@ -33,4 +37,18 @@ if TYPE_CHECKING:
 else:
     cp, pyo = Package("cvxpy"), Package("pyomo.environ")
 
-__all__ = ["cp", "pyo"]
+__all__ = ["cp", "is_installed", "layer_to_read", "pyo"]
+
+
+@cache
+def is_installed(name: str) -> bool:
+    """Whether a package can be imported; looked up once, for it takes as long as solving a small instance."""
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):  # ValueError: a module that nothing was found for
+        return name in sys.modules
+
+
+def layer_to_read(layers: Collection[str]) -> str:
+    """The layer whose model says what kind it is: "cvxpy", but where that is not installed or not written "pyomo"."""
+    return "pyomo" if "pyomo" in layers and not ("cvxpy" in layers and is_installed("cvxpy")) else "cvxpy"

@@ -9,12 +9,12 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-from fairalloc.formulations.common.modelling import cp, pyo
+from fairalloc.formulations.common.modelling import cp, is_installed, pyo
 from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.instance import Instance
 from fairalloc.solvers.backends.cvxpy import CvxpyMethod
 from fairalloc.solvers.backends.pyomo import PyomoMethod, PyomoSession
-from fairalloc.solvers.method import Method, is_installed
+from fairalloc.solvers.method import Method
 from fairalloc.solvers.options import TERMINATION
 from fairalloc.solvers.running import time_limits
 from fairalloc.solvers.running.solver_log import LOCKS, unlogged

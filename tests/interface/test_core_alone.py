@@ -80,6 +80,39 @@ def test_what_is_hidden_is_not_there():
     assert set(found_alone([*HIDDEN, "highspy"]).values()) != {"optimal"}
 
 
+WITH_PYOMO = """
+import pyomo.environ as pyo
+
+class Most(fa.Mechanism):
+    id = "most"
+    def write_cvxpy(self, instance):
+        x, rows = fa.cvxpy_tasks(instance)
+        return cp.Problem(cp.Maximize(cp.sum(x)), rows)
+    def write_pyomo(self, instance):
+        model = fa.pyomo_tasks(instance)
+        model.objective = pyo.Objective(expr=sum(model.x.values()), sense=pyo.maximize)
+        return model
+
+edit = fa.mechanism("drfh").edited("same", cvxpy=lambda problem, _: problem, pyomo=lambda model, _: None)
+floors = pool.replace(min_tasks=[1, 0, 0, 0])
+whole = fa.mechanism("nb", integral=True)
+asked = {"own": (pool, Most), "edit": (pool, edit), "floors": (floors, "lmmf"), "whole": (pool, whole)}
+for name, (instance, item) in asked.items():
+    found[name] = fa.solve(instance, item).method
+    found[name + " judged"] = fa.check(fa.Allocation(instance, fa.solve(instance, item).x), item).holds
+found["explained"] = fa.explain(fa.solve(pool, Most)).mechanism
+print(json.dumps(found))
+"""
+
+
+def test_models_in_both_layers_are_solved_where_cvxpy_is_not_installed():
+    """Their kind was read off the model in CVXPY, also where Pyomo is there: they were refused."""
+    found = found_alone(["cvxpy", "clarabel", "scs"], ALONE.partition("for name in fa.MECHANISMS")[0] + WITH_PYOMO)
+    assert {method.partition(":")[0] for name, method in found.items() if name in ("own", "edit", "whole")} == {"pyomo"}
+    assert all(holds for name, holds in found.items() if name.endswith("judged"))
+    assert found["explained"] == "most"
+
+
 def test_who_writes_a_model_names_the_package_that_it_needs():
     """Models that do not use the tasks of `fa.cvxpy_tasks` had said ModuleNotFoundError."""
     found = found_alone(HIDDEN, ALONE.partition("for name in fa.MECHANISMS")[0] + WRITTEN)
