@@ -41,7 +41,8 @@ SMALL = 1e-5
 class StartingPoint:
     """Where every nonlinear model starts: tasks x (A,), u (N,), levels log_kappa (K, R), slack (K, R).
 
-    It is the equal partition, with the tasks of users above 0.7 of their limits scaled down to that.
+    It is the equal partition, with the tasks of users above 0.7 of their limits scaled down to that. A user with variants has its
+    part for each of them, so slack may be below 0.
     """
 
     def __init__(self, game: Game) -> None:
@@ -100,7 +101,7 @@ def merit_cvxpy(game: Game, bounded: bool = False) -> "cp.Problem":
     shape = (instance.K, instance.R)
     kappa, level = (cp.Variable(shape, name=name) for name in ("kappa", "level"))
     slack = cp.Variable(shape, nonneg=bounded, name="slack")
-    x.value, u.value, slack.value = start.x, start.u, start.slack
+    x.value, u.value, slack.value = start.x, start.u, np.maximum(start.slack, 0.0) if bounded else start.slack
     level.value, kappa.value = start.log_kappa, np.exp(start.log_kappa)
 
     limited = np.flatnonzero(np.isfinite(game.limits))

@@ -87,12 +87,12 @@ class ModelSession(Session):
         termination = self.optimise()
         with self.phase("read"):
             values = self.values()
-            x = np.array(values["x"], dtype=float)  # nan where it has no value
-            if not np.isnan(x).any():
+            if (given := values["x"]) is not None:
+                x = np.array(given, dtype=float)  # nan where a variable of Pyomo has no value
                 if x.shape != (self.instance.A,):
                     rule = f"it must be ({self.instance.A},), one number for each arc"
                     raise Stopped("error", f"the variable 'x' of the model of {item.id!r} has the shape {x.shape}, but {rule}")
-                self.x = x
+                self.x = self.x if np.isnan(x).any() else x
             if not item.has_residual:
                 self.doubt = self.doubt or doubt(self.model)
             self.conclude(termination)

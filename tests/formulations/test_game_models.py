@@ -744,3 +744,13 @@ def test_the_mixtures_of_all_pairs_are_one_linear_program(monkeypatch):
         same = np.flatnonzero((arcs.user == arcs.user[a]) & (arcs.server == arcs.server[a]))
         rows = arcs.load[:, same].toarray() * arcs.gamma[same]
         assert most == pytest.approx(-linprog(-arcs.gamma[same], rows, np.ones(len(rows))).fun, rel=ROUNDING)
+
+
+@pytest.mark.parametrize("layer", ["cvxpy", "pyomo"])
+def test_an_edit_takes_users_with_variants(layer):
+    """The equal partition counts every variant, so its slack was below 0, which variables with a sign refuse."""
+    edits = {"cvxpy": lambda problem, _: problem, "pyomo": lambda *_: None}
+    item = mechanism("alpha-pf-vds").edited("as it is", **{layer: edits[layer]})
+    instance = generators.variants(4, 3, 2, 1)
+    found = solve(instance, item, f"{layer}:ipopt")
+    np.testing.assert_allclose(found.tasks, solve(instance, "alpha-pf-vds").tasks, rtol=EQUILIBRIUM)

@@ -589,6 +589,18 @@ def test_tasks_are_one_number_for_each_arc(layer):
     assert re.search(rf"'x' of the model of 'odd' has the shape {shape}, but it must be \({KHAMSE.A},\)", found.message)
 
 
+def test_one_variable_x_that_the_model_does_not_use_has_the_wrong_shape():
+    """HiGHS leaves it out, so it has no value either."""
+
+    def alone(model, _):
+        model.del_component("x")
+        model.x = pyo.Var()
+
+    found = fa.solve(KHAMSE, fa.mechanism("utilitarian").edited("alone", pyomo=alone), "pyomo:highs")
+    assert found.termination == "error"
+    assert f"has the shape (1,), but it must be ({KHAMSE.A},)" in found.message
+
+
 def test_names_of_prices_may_be_those_of_something_else():
     """In Pyomo "capacity" by numbers, and in CVXPY "kappa" of another size, are no prices."""
 
