@@ -45,7 +45,6 @@ from fairalloc.solvers.judge import ModelFacts, judged
 from fairalloc.solvers.method import Answer, Limits, Method, now
 from fairalloc.solvers.options import read_accuracy
 from fairalloc.solvers.running.cpu_time import processor_seconds
-from fairalloc.solvers.running.dispatch import is_ours
 
 TRACE_POINTS = 200
 """How many points of a trace are kept, evenly spread over its iterations."""
@@ -125,7 +124,7 @@ def _solved(job: Document, restart: Callable[[], bytes]) -> Document:
     tiny = Instance([["1/5", 1], [1, "1/5"]], [[2, 12], [12, 2]], name="warm-up")
     with contextlib.suppress(Exception):  # the case itself will show it too
         asked(tiny, time_limit=max(job["time_limit"], START))
-    called = [] if is_ours(method) else _overheard(method)
+    called = [] if method.is_ours else _overheard(method)
     result = _measured(asked, pickle.loads(restart()))
     return result | {"termination": called[-1]} if called and result["termination"] != "error" else result
 
@@ -184,7 +183,7 @@ def judge(request: Document, hidden: Document, given: bytes, answer: Any, outsid
     said = Said(**{part.name: answer[part.name] for part in fields(Said) if part.name in answer})
     case, instance = _case(hidden), pickle.loads(given)
     item = mechanism(case.mechanism, **case.parameters).kept(instance).settled(instance)
-    ours = isinstance(request["method"], str) and is_ours(find_method(request["method"]))
+    ours = isinstance(request["method"], str) and find_method(request["method"]).is_ours
     claim = _claim(item, instance, said, ours)
     facts = ModelFacts(said.optimality, said.objective, said.doubt) if ours else ModelFacts(doubt=said.doubt)
     judged(item, claim, model=facts, reference=False, claimed=True)

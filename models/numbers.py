@@ -6,6 +6,7 @@ A float is read as the decimal it prints as (0.2 is 1/5), so that JSON, Python a
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
@@ -111,12 +112,11 @@ def plain(value: Any) -> bool:
 def floats(value: Any, what: str) -> Floats:
     """A new array of floats, or an InstanceError that names `what`; dates, spans of time and complex numbers are none."""
     kind = getattr(getattr(value, "dtype", None), "kind", None)
-    require(kind not in ("M", "m", "c"), f"{what} is", value, "it must be an array of numbers")
     require(not np.ma.is_masked(value), f"{what} is", value, "nothing in it must be masked")
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise InstanceError(f"{what} is {shown(value)}, but it must be an array of numbers") from None
+    with suppress(TypeError, ValueError, OverflowError):
+        if kind not in ("M", "m", "c"):
+            return np.array(value, dtype=float)
+    raise InstanceError(f"{what} is {shown(value)}, but it must be an array of numbers")
 
 
 def is_vector(value: Any) -> bool:

@@ -18,7 +18,6 @@ from fairalloc.models.files.jsonio import parse_allocation, read_json
 from fairalloc.models.files.python_code import argument_lines
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
-from fairalloc.solvers.running.dispatch import is_ours
 from fairalloc.solvers.running.solver_log import unlogged
 
 FORMATS = ("lp", "mps", "nl", "py")
@@ -74,7 +73,7 @@ def export(instance: Instance, mechanism: str | Mechanism | type[Mechanism], for
 def _script(instance: Instance, item: Mechanism) -> str:
     if "cvxpy" not in item.layers:
         raise NotApplicable(f"mechanism {item.id!r} has no CVXPY model, which the script would solve")
-    if item.id not in MECHANISMS or not is_ours(item) or item.functions:
+    if item.id not in MECHANISMS or not item.is_ours or item.functions:
         raise NotApplicable(f"mechanism {item.id!r} is not one that a script can find by its id: write lp, mps or nl")
     if not item.cvxpy(instance).is_dcp():
         raise NotApplicable(

@@ -41,7 +41,7 @@ from fairalloc.models.shares import global_dominant_share
 from fairalloc.solvers.exact.exact import Exact, in_rationals, solve_exactly, without_floors
 from fairalloc.solvers.lexicographic.rounds import solve_nested_rounds, solve_rounds
 from fairalloc.solvers.method import Limits, Stopped
-from fairalloc.solvers.options import Accuracy, allowed_user_error, promised
+from fairalloc.solvers.options import allowed_user_error
 
 BY_ROUNDS = Leximin, NestedMaxMin
 """Mechanisms whose reference is all rounds by another solver."""
@@ -92,39 +92,37 @@ def judged(
     The allocation with `residuals` {"feasibility", "definition"}, or for a mechanism without a residual of its own
     {"feasibility", "optimality"}, or {"feasibility"} and the reason in `not_judged`
     """
-    mechanism, accuracy = mechanism.kept(allocation.instance), None if limits is None or claimed else limits.accuracy
+    mechanism, promise = mechanism.kept(allocation.instance), None if limits is None or claimed else limits.promised
     if mechanism.keeps_floors and allocation.method == _EXACT.id and allocation.has_point:
         found = in_rationals(mechanism, allocation.instance)  # nested max-min fairness, whose prices the answer has
         assert found is not None, "the method 'exact' computes it"
         result = judged(found[0], replace(allocation, instance=found[1]), limits, None, reference, claimed)
         return replace(result, instance=allocation.instance).noted(values=mechanism.values(allocation))
     if not mechanism.has_residual:
-        result = _judged_by_model(mechanism, allocation, accuracy, model or ModelFacts())
+        result = _judged_by_model(mechanism, allocation, promise, model or ModelFacts())
         return result if limits is None else _of_each_user(mechanism, result, limits)
     own, errors = mechanism.measured(allocation)
-    promise = promised(accuracy) if accuracy is not None and errors is None else 0.0  # users' errors may need better prices
-    known = _with_reference(mechanism, allocation, own, limits or Limits(), reference, promise)
+    needed = (promise or 0.0) if errors is None else 0.0  # users' errors may need better prices
+    known = _with_reference(mechanism, allocation, own, limits or Limits(), reference, needed)
     residuals = {"feasibility": infeasibility(allocation), "definition": known.residual}
-    enough = np.inf if limits is None else allowed_user_error(promised(limits.accuracy))
+    enough = np.inf if limits is None else allowed_user_error(limits.promised)
     errors = errors if known.proof is None else mechanism.user_errors(known.proof)
     user = _bounded(errors, enough)
     facts: dict[str, Any] = {"values": mechanism.values(allocation), "residuals": residuals, "not_judged": known.not_judged}
     result = allocation.noted(user_error=user, **facts)
-    if accuracy is not None and result.x_exact is None and not known.not_judged:
+    if promise is not None and result.x_exact is None and not known.not_judged:
         unpriced = allocation.prices is None and allocation.round_prices is None
-        result = _claim(result, known.residual if known.exact or unpriced else own, promised(accuracy))
-    elif accuracy is not None and result.claims_success and promised(accuracy) < result.residual < np.inf:
+        result = _claim(result, known.residual if known.exact or unpriced else own, promise)
+    elif promise is not None and result.claims_success and promise < result.residual < np.inf:
         result = result.noted(message=result.message or "right in rationals, x_exact; the residual is that of its rounded tasks")
-    if user is None and accuracy is not None and limits is not None:
+    if user is None and promise is not None and limits is not None:
         return _of_each_user(mechanism, result, limits)
     if user is None or limits is None or known.not_judged or user <= _sure(mechanism, allocation, enough, limits):
         return result
-    if accuracy is not None and (
-        result.termination != "optimal" or (result.x_exact is None and result.residual > promised(accuracy))
-    ):
+    if promise is not None and (result.termination != "optimal" or (result.x_exact is None and result.residual > promise)):
         return result
     each = user_error(mechanism, known.proof or allocation, enough, limits, errors)
-    return _noted(result, each, enough) if accuracy is not None else result.noted(user_error=each.error)
+    return _noted(result, each, enough) if promise is not None else result.noted(user_error=each.error)
 
 
 def _sure(mechanism: Mechanism, allocation: Allocation, enough: float, limits: Limits) -> float:
@@ -163,11 +161,11 @@ def _noted(result: Allocation, each: "UserError", enough: float) -> Allocation:
 def _of_each_user(mechanism: Mechanism, result: Allocation, limits: Limits) -> Allocation:
     """Nested answers and those with floors, whose residual says little of a user where the numbers are far apart."""
     base = without_floors(mechanism)
-    enough = allowed_user_error(promised(limits.accuracy))
+    enough = allowed_user_error(limits.promised)
     if base is not mechanism and isinstance(base, Utilitarian) and result.termination == "optimal":
         wasted = idle(result)
         sentence = f"a user could have {wasted:.1e} of its tasks more on what is free"
-        return result.noted(termination="inaccurate", message=sentence) if wasted > promised(limits.accuracy) else result
+        return result.noted(termination="inaccurate", message=sentence) if wasted > limits.promised else result
     if base is not mechanism and isinstance(base, AlphaFair) and result.termination == "optimal":
         return _noted(result, UserError(_bounded(base.user_errors(result), enough)), enough)
     ruled = isinstance(base, NestedMaxMin) or (isinstance(base, Leximin) and base.several_rounds)
@@ -287,15 +285,15 @@ TRUSTED = 1e-10
 """The relative error of tasks to many digits above which they decide nothing."""
 
 
-def _judged_by_model(mechanism: Mechanism, allocation: Allocation, accuracy: Accuracy | None, model: ModelFacts) -> Allocation:
+def _judged_by_model(mechanism: Mechanism, allocation: Allocation, promise: float | None, model: ModelFacts) -> Allocation:
     values = mechanism.values(allocation) if allocation.has_point else {}
     if not values and model.objective is not None:
         values = {"objective": model.objective}
     known = {} if model.optimality is None else {"stationarity" if model.doubt else "optimality": model.optimality}
     residuals = {"feasibility": infeasibility(allocation), **known}
     result = allocation.noted(values=values, residuals=residuals)
-    if accuracy is not None and (model.optimality is not None or residuals["feasibility"] > promised(accuracy)):
-        result = _claim(result, model.optimality or 0.0, promised(accuracy))
+    if promise is not None and (model.optimality is not None or residuals["feasibility"] > promise):
+        result = _claim(result, model.optimality or 0.0, promise)
     if model.doubt and result.termination == "optimal":
         result = result.noted(termination="stationary", message=allocation.message)
     if result.termination in UNANSWERED and model.optimality is None:

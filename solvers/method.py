@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
@@ -21,7 +21,7 @@ from fairalloc.formulations.common.modelling import is_installed
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.lexicographic.linear_program import Round
 from fairalloc.formulations.lexicographic.rule import Leximin
-from fairalloc.formulations.mechanism import Mechanism, several, tell_failures
+from fairalloc.formulations.mechanism import Mechanism, several, tell_failures, written_here
 from fairalloc.formulations.nested_leximin import NestedMaxMin
 from fairalloc.formulations.whole_tasks import WholeTasks
 from fairalloc.models.allocation import Times
@@ -48,9 +48,8 @@ T = TypeVar("T")
 O = TypeVar("O", bound=AlgorithmOptions)  # noqa: E741
 
 
-def now() -> float:
-    """Seconds of `time.perf_counter`."""
-    return time.perf_counter()
+now = time.perf_counter
+"""Seconds of the clock of all limits."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Limits:
     keep: Callable[[Floats], None] | None = None
     clock: Callable[[], float] = now
 
-    @property
+    @cached_property
     def promised(self) -> float:
         """The residual that the accuracy promises."""
         return promised(self.accuracy)
@@ -339,6 +338,7 @@ class Method:
     canonical : whether it is given instances in canonical units; otherwise in the units of the user
     at_once : whether one call of `Session.solve` computes all rounds of a lexicographic mechanism
     undeclared : why it is not asked for several mechanisms, where it does not say which it computes; "" where it does
+    is_ours : whether nothing of it was written outside this package; every class gets it when it is made
     """
 
     id: str
@@ -359,10 +359,12 @@ class Method:
     peer: bool = False
     at_once: bool = False
     undeclared: str = ""
+    is_ours: bool = True
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
         tell_failures(cls, Method, ASKED)
+        cls.is_ours = written_here(cls)
 
     def __repr__(self) -> str:
         return f"<method {self.id}: {self.kind}>"

@@ -134,7 +134,7 @@ def solve(
 def _import_first(mechanism: Mechanism, instance: Instance, first: Method | None) -> None:
     """Import what the first method needs, the only one where it is given; whatever is wrong with it is said later."""
     with suppress(FairallocError):
-        if first is None and dispatch.is_ours(mechanism):
+        if first is None and mechanism.is_ours:
             where = None if dispatch.is_large(instance, mechanism) else instance  # whose domain may take longer than the limit
             first = next(candidates(mechanism.settled(instance), where), None)
         needed = sorted(mechanism.layers)[:1] if first is None else first.packages
@@ -184,7 +184,7 @@ def _merged(request: Request, options: Mapping[str, Any], keep: Keep | None) -> 
     `keep` gets what is found on the way, split.
     """
     item, instance = request.mechanism, request.instance
-    classes = classes_of(item, instance) if dispatch.is_ours(item) and request.warm_start is None else None
+    classes = classes_of(item, instance) if item.is_ours and request.warm_start is None else None
     if classes is None:
         return None
     small = classes.merged

@@ -30,7 +30,7 @@ from fairalloc.solvers.judge import judged
 from fairalloc.solvers.method import Limits, now
 from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.running.cpu_time import processor_seconds
-from fairalloc.solvers.running.dispatch import is_large, is_ours, meets
+from fairalloc.solvers.running.dispatch import is_large, meets
 from fairalloc.solvers.running.threads import limited_threads, threads_used
 from fairalloc.solvers.running.time_limits import alarm
 from fairalloc.solvers.solve import solve
@@ -139,13 +139,13 @@ def _unanswered(instance: Instance, mechanism: Mechanism, ended: str) -> Allocat
     facts: dict[str, Any] = {"termination": ended, "message": said, "not_judged": f"not judged: {said}"}
     home = instance
     with suppress(FairallocError):  # nobody looks at whether the mechanism is defined there
-        home = mechanism.home(instance) if is_ours(mechanism) and not is_large(instance) else instance  # it may take seconds
+        home = mechanism.home(instance) if mechanism.is_ours and not is_large(instance) else instance  # it may take seconds
     return Allocation(home, np.full(home.A, np.nan), mechanism.id, parameters=mechanism.parameters, **facts)
 
 
 def _stacks(instances: list[Instance], mechanism: Mechanism, limited: bool) -> Iterator[list[int]]:
     """Step 1: the numbers of those solved together; functions that may look at no clock keep to `solve` under a limit."""
-    if type(mechanism) not in STACKED or (limited and not is_ours(mechanism)):
+    if type(mechanism) not in STACKED or (limited and not mechanism.is_ours):
         return
     shapes: dict[tuple[int, int, int], list[int]] = defaultdict(list)
     for k, instance in enumerate(instances):

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from fairalloc.formulations import mechanism as find_mechanism
-from fairalloc.formulations.mechanism import Mechanism
+from fairalloc.formulations.mechanism import Mechanism, written_here
 from fairalloc.models.allocation import USER_ERROR_NOT_KNOWN, Allocation, Times
 from fairalloc.models.arguments import is_list
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, check_name, fault, require, said, shown
@@ -79,7 +79,7 @@ class OwnFunction(Method):
     warm = True
 
     def __init__(self, function: Callable[[Instance, Mechanism, Limits], Any]) -> None:
-        self.function, self.functions = function, (function,)
+        self.function, self.is_ours = function, written_here(function)
         self.id = getattr(function, "__name__", type(function).__name__)
         self.declared: frozenset[str] = getattr(function, _DECLARED, frozenset())
         if not self.declared:

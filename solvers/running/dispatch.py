@@ -77,19 +77,12 @@ class Request:
     start: Allocation | None = None
 
 
-def is_ours(item: Mechanism | Method) -> bool:
-    """Whether nothing of it was written outside this package."""
-    if isinstance(item, Mechanism):
-        return item.is_ours
-    return written_here(type(item), *getattr(item, "functions", ()))
-
-
 def _isolates_call(request: Request) -> bool:
     """Whether the whole call runs in a child: what comes before and after the methods may take long, and H-DRF's events do."""
     if not (request.isolate and time_limits.AVAILABLE and request.limits.limited) or time_limits.watched():
         return False
-    item, ours = request.mechanism, request.method is None or is_ours(request.method)
-    return isinstance(item, HierarchicalDrf) or is_large(request.instance, item) or not (ours and is_ours(item))
+    item, ours = request.mechanism, request.method is None or request.method.is_ours
+    return isinstance(item, HierarchicalDrf) or is_large(request.instance, item) or not (ours and item.is_ours)
 
 
 def _isolates_method(request: Request, method: Method, last: bool) -> bool:
@@ -100,11 +93,11 @@ def _isolates_method(request: Request, method: Method, last: bool) -> bool:
     if not (request.isolate and time_limits.AVAILABLE) or (request.inside and last):
         return False
     large, native, watched = is_large(request.instance), bool(method.packages), time_limits.watched()
-    logged = request.limits.log and (native or not is_ours(method))
+    logged = request.limits.log and (native or not method.is_ours)
     if (logged or (native and method.kind == "other")) and not watched:
         return True
     if request.limits.limited:
-        return large or ((native or not is_ours(method) or _is_far_apart(request.instance)) and not watched)
+        return large or ((native or not method.is_ours or _is_far_apart(request.instance)) and not watched)
     alone = not watched and threading.current_thread() is threading.main_thread()
     return alone and ((native and large) or _is_far_apart(request.instance))
 
@@ -131,7 +124,7 @@ def whole_call(request: Request, work: Callable[[Request, Keep | None], Allocati
     if not _isolates_call(request):
         return work(request, None)
     item, method, instance = request.mechanism, request.method, request.instance
-    ours = is_ours(item)
+    ours = item.is_ours
     home = item.home(instance) if ours and not is_large(instance, item) else instance  # which may take longer than the limit
 
     def inside(keep: Keep) -> Allocation:
@@ -382,7 +375,7 @@ def _answered(request: Request, method: Method, keep: Keep | None) -> tuple[Allo
 
 def _judged(request: Request, method: Method, allocation: Allocation, facts: ModelFacts) -> Allocation:
     """Step 3; where a mechanism that is not of this package raises, its answer is not lost."""
-    mechanism, promise, exact, ours = request.mechanism, request.limits.promised, allocation.x_exact, is_ours(method)
+    mechanism, promise, exact, ours = request.mechanism, request.limits.promised, allocation.x_exact, method.is_ours
     if not ours:
         allocation = allocation.noted(x_exact=None)  # no word of others, in rationals either, is more than a residual
     try:
@@ -393,7 +386,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
             result = judged(mechanism, fitting, request.limits, facts, request.reference)
             result = result.noted(message="; ".join(filter(None, (result.message, SCALED))))
     except (Exception, SystemExit) as error:
-        if is_ours(mechanism) or isinstance(error, FairallocError):
+        if mechanism.is_ours or isinstance(error, FairallocError):
             raise
         return unjudged(allocation, failure(mechanism.id, error))
     cold = request.warm_start is not None and not method.starts(mechanism)
@@ -408,7 +401,7 @@ def _judged(request: Request, method: Method, allocation: Allocation, facts: Mod
 
 def _run(mechanism: Mechanism, method: Method, instance: Instance, limits: Limits) -> tuple[Answer, Times]:
     """What the method answers, with the clocks around it; what it raises ends it alone."""
-    ours = is_ours(method) and not isinstance(method, OwnFunction)
+    ours = method.is_ours and not isinstance(method, OwnFunction)
     start, cpu = limits.clock(), processor_seconds()
     lines: list[str] = []
     try:
