@@ -105,12 +105,13 @@ class Costs:
             text, own = self._held_back(here, prices, cost)
             place = {"user": self.instance.users[n], "server": self.instance.servers[i]}
             result.append(Sentence(f"on {place['server']}, {text}", "server", source, {**place, **own, **facts}))
-        if others := each[MOST_SERVERS:]:
-            names, rest = [self.instance.servers[i] for i, _ in others], [a for _, here in others for a in here]
-            run, least = sum(self.x[a] for a in rest), min(cost[a] for a in rest)
-            text = f"on {joined(names, MOST_NAMES // 2)}, {tasks_of(run)} in all: a task costs at least {said(least)} on each"
-            result.append(Sentence(f"{text} of them", "server", source, {"servers": names, "tasks": run, "cheapest": least}))
-        return result
+        names, rest = (
+            [self.instance.servers[i] for i, _ in each[MOST_SERVERS:]],
+            [a for _, here in each[MOST_SERVERS:] for a in here],
+        )
+        least = min((cost[a] for a in rest), default=0)
+        why = f"a task costs at least {said(least)} on each of them"
+        return result + on_others(names, sum(self.x[a] for a in rest), why, source, cheapest=least)
 
     def _held_back(self, here: list[int], prices: Sequence[Number], cost: Mapping[int, Number]) -> tuple[str, dict[str, Any]]:
         """What holds a user back on one server, in words and as facts.
@@ -124,6 +125,12 @@ class Costs:
         more = f"; a task costs {said(own)} here, {said(least)} where it is cheapest" if dear and not tasks else ""
         facts = {"tasks": tasks, "cost": own, "cheapest": least, "held_by": [p._asdict() for p in held]}
         return f"{tasks_of(tasks)}: held back by {what}{more}", facts
+
+
+def on_others(servers: Sequence[str], tasks: Number, why: str, source: str, **facts: Any) -> list[Sentence]:
+    """One sentence on the tasks of a user on servers beyond MOST_SERVERS; none where there are no more."""
+    text = f"on {joined(servers, MOST_NAMES // 2)}, {tasks_of(tasks)} in all: {why}"
+    return [Sentence(text, "server", source, {"servers": [*servers], "tasks": tasks, **facts})] if servers else []
 
 
 def at_limit(instance: Instance, tasks: Floats, residual: float) -> NDArray[np.bool_]:

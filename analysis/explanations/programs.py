@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairalloc.analysis.certificates.dual_solutions import ProgramCertificate
-from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, at_limit, costs_in_floats, scaled
+from fairalloc.analysis.explanations.costs import MOST_SERVERS, NOISE, SAME, Costs, at_limit, costs_in_floats, on_others, scaled
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, by_weight, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import (
     PROVED,
@@ -149,14 +149,17 @@ def _of_part(subject: Subject, known: DualSolution, n: int, facts: dict[str, Any
     text = f"{instance.users[n]} runs {tasks_of(costs.tasks(n))}, what fits into {said(part)} of every server."
     result = [Sentence(text, "user", known.source, {**facts, "part": part})]
     arcs = np.array(costs.arcs_of(n))
-    for i in np.unique(instance.arcs.server[arcs])[:MOST_SERVERS]:
+    servers = np.unique(instance.arcs.server[arcs])
+    for i in servers[:MOST_SERVERS]:
         server, here = instance.servers[i], arcs[instance.arcs.server[arcs] == i].tolist()
         used = {row: sum(costs.x[a] * costs.load(a).get(row, 0) for a in here) for b in here for row in costs.load(b)}
         full = [instance.resources[row % instance.R] for row, value in used.items() if float(value) >= 1.0 - AT_LIMIT]
         tasks, what = sum(costs.x[a] for a in here), f"its part of {joined(full)}" if full else "nothing of its part"
         own = {"user": instance.users[n], "server": server, "tasks": tasks, "held_by": full, "part": part}
         result.append(Sentence(f"on {server}, {tasks_of(tasks)}: {what} is full", "server", known.source, own))
-    return result
+    more = servers[MOST_SERVERS:]
+    run = sum(costs.x[a] for a in arcs[np.isin(instance.arcs.server[arcs], more)])
+    return result + on_others([instance.servers[i] for i in more], run, "what fits into its part of each", known.source)
 
 
 def explain_budgets(subject: Subject) -> tuple[str, list[Sentence]]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from fairalloc.analysis.certificates.game_certificate import LevelsCertificate
 from fairalloc.analysis.certificates.pool import JustifiedCertificate
-from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, SAME, at_limit, cleaned
+from fairalloc.analysis.explanations.costs import FULL, MOST_SERVERS, SAME, at_limit, cleaned, on_others
 from fairalloc.analysis.explanations.explanation import Number, Sentence, Subject, joined, said, tasks_of
 from fairalloc.analysis.explanations.rounds import PROVED, REFUSED, all_its_tasks, certificate_of, certified, proved_by, refused
 from fairalloc.formulations.game.equilibrium import Equilibrium
@@ -109,12 +109,9 @@ def _of_user(known: Levels, n: int) -> list[Sentence]:
     text = f"{user} runs {tasks_of(tasks)}. What each of its servers sees:"
     order = sorted(here, key=lambda a: (-float(known.x[a]) / float(game.gamma[a]), float(known.z[a])))
     result = [Sentence(text, "user", known.source, facts), *(_of_arc(known, a) for a in order[:MOST_SERVERS])]
-    if more := order[MOST_SERVERS:]:
-        names = [domain.servers[int(game.server[a])] for a in more]
-        run = sum(known.x[a] for a in more)
-        text = f"on {joined(names, MOST_SERVERS // 2)}, {tasks_of(run)} in all: held back on each by what is full there"
-        result.append(Sentence(text, "server", known.source, {"servers": names, "tasks": run}))
-    return result
+    more = order[MOST_SERVERS:]
+    names, run = [domain.servers[int(game.server[a])] for a in more], sum(known.x[a] for a in more)
+    return result + on_others(names, run, "held back on each by what is full there", known.source)
 
 
 def _of_arc(known: Levels, a: int) -> Sentence:

@@ -1124,3 +1124,14 @@ def test_what_is_not_known_of_the_tasks_of_each_user_is_said(monkeypatch):
     monkeypatch.setattr(programs, "user_error", lambda *_: UserError(np.inf))
     proof = fa.explain(solve(Instance([[1], [2]], [[10]]), "nb")).proof
     assert proof.endswith(" How far each user's tasks are from the right ones is not known.")
+
+
+@pytest.mark.parametrize("name", ["uniform", "mmf", "utilitarian", "drfh", "nb", "ps-dsf"])
+def test_every_server_of_a_user_is_named(name):
+    """Beyond six servers one sentence has the rest; of uniform it was missing."""
+    instance = generators.generic(2, 9, 2, 1)
+    sentences = fa.explain(solve(instance, name), user="u1").sentences
+    told = [sentence.facts for sentence in sentences if sentence.kind == "server"]
+    assert sorted(server for facts in told for server in facts.get("servers", [facts.get("server")])) == sorted(instance.servers)
+    tasks = float(solve(instance, name).tasks[0])
+    assert sum(float(facts["tasks"]) for facts in told) == pytest.approx(tasks, rel=SHARES)
