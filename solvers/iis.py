@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fairalloc.formulations.common.convexity import read_off
+from fairalloc.formulations.common.convexity import read_off, title
 from fairalloc.formulations.common.modelling import cp, pyo
 from fairalloc.formulations.edited import Edited
 from fairalloc.models.instance import Instance
@@ -72,9 +72,9 @@ def _irreducible(added: Sequence[Any], infeasible: Callable[[list[Any]], bool]) 
 
 def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
     problem: Any = mechanism.write_cvxpy(instance)
-    own = {c.label for c in mechanism.base.write_cvxpy(instance).constraints}
-    added = [row for c in problem.constraints if c.label not in own for row in _rows(c, instance)]
-    given = [c for c in problem.constraints if c.label in own]
+    own = set(map(title, mechanism.base.write_cvxpy(instance).constraints))
+    added = [row for c in problem.constraints if title(c) not in own for row in _rows(c, instance)]
+    given = [c for c in problem.constraints if title(c) in own]
 
     def infeasible(some: list[Any]) -> bool:
         part = cp.Problem(cp.Minimize(0), convex_part([*given, *some], problem.var_dict["x"], instance))
@@ -82,7 +82,7 @@ def _in_cvxpy(mechanism: Edited, instance: Instance) -> Iterator[list[str]]:
         return _is_infeasible(solved(part, solver=solver, **solver_options(solver, "high")))
 
     for kept in _irreducible(added, infeasible):
-        yield [c.label or " ".join(str(c).split()) for c in kept]
+        yield list(map(title, kept))
 
 
 def _rows(constraint: Any, instance: Instance) -> list[Any]:

@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import overload
 
 from fairalloc.formulations import Mechanism, mechanism
+from fairalloc.formulations.common.convexity import title
 from fairalloc.formulations.common.modelling import pyo
 from fairalloc.formulations.edited import Edited
 from fairalloc.formulations.mechanism import written_here
@@ -50,8 +51,7 @@ class ModelPage:
         if instance is not None and layer in item.layers and not item.unwritten(instance, layer):
             model = getattr(item, layer)(instance)
             if layer == "cvxpy":
-                rows = (c.label or " ".join(str(c).split()) for c in model.constraints)
-                return (*(v.name() for v in model.variables()), *rows)
+                return (*(v.name() for v in model.variables()), *map(title, model.constraints))
             from pyomo.mpec import Complementarity
 
             kinds = pyo.Var, pyo.Constraint, Complementarity

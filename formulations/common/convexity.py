@@ -72,7 +72,7 @@ def _doubt_of_cvxpy(problem: "cp.Problem") -> str:
     if not problem.objective.is_dcp():
         curvature = "concave" if type(problem.objective).__name__ == "Maximize" else "convex"
         return f"its objective is not proved to be {curvature} by CVXPY's rules"
-    name = next((c.label or str(c) for c in problem.constraints if not c.is_dcp()), "one")
+    name = next((title(c) for c in problem.constraints if not c.is_dcp()), "one")
     return f"its constraint {name} is not proved to be convex by CVXPY's rules"
 
 
@@ -135,8 +135,12 @@ def _faults_in_cvxpy(problem: "cp.Problem") -> Iterator[str]:
 
 def parts_of_cvxpy(problem: "cp.Problem") -> list[tuple[str, Any]]:
     """The objective and the constraints of a problem, by names for a sentence."""
-    rows = ((f"constraint {c.label or ' '.join(str(c).split())}", c) for c in problem.constraints)
-    return [("objective", problem.objective), *rows]
+    return [("objective", problem.objective), *((f"constraint {title(c)}", c) for c in problem.constraints)]
+
+
+def title(constraint: Any) -> str:
+    """What a constraint of CVXPY is called in sentences: its label, or what it says."""
+    return constraint.label or " ".join(str(constraint).split())
 
 
 def _faults_in_pyomo(model: "pyo.ConcreteModel") -> Iterator[str]:

@@ -222,6 +222,23 @@ def test_a_constraint_without_a_label_is_told_on_one_line():
     assert fa.solve(KHAMSE, fa.mechanism("drfh").edited("mine", **edit)).message.isprintable()
 
 
+class Unlabelled(fa.Mechanism):
+    """A program of one's own without any label."""
+
+    id = "unlabelled"
+
+    def write_cvxpy(self, instance):
+        x = cp.Variable(instance.A, name="x", nonneg=True)
+        return cp.Problem(cp.Maximize(cp.sum(x)), [instance.arcs.load @ x <= 1])
+
+
+@pytest.mark.parametrize("base", [fa.mechanism("nb", integral=True), Unlabelled()], ids=["whole tasks", "own"])
+def test_a_constraint_without_a_label_is_named_where_the_model_has_others_without(base):
+    """Whatever has no label was taken for a constraint of the model, so that the sentence named none."""
+    found = fa.solve(KHAMSE, base.edited("mine", **added(lambda x: x >= 100)))
+    assert "this constraint contradicts the model: 100.0 <= x; without it the model has a solution" in found.message
+
+
 @pytest.mark.parametrize("name", ["drfh", "nb", "alpha-pf-vds"])
 def test_a_constraint_of_constants_that_is_violated_is_infeasible(name):
     """For nb the message was Pyomo's InfeasibleConstraintException."""
