@@ -30,6 +30,7 @@ from fairalloc.formulations.common.kkt_residual import (
     optimality_of_cvxpy,
     value_of_pyomo,
     violation_of_cvxpy,
+    violation_of_pyomo,
 )
 from fairalloc.formulations.common.modelling import cp, layer_to_read
 from fairalloc.formulations.common.tasks import variables_of
@@ -239,8 +240,7 @@ def _ended_in_pyomo(model: Any, _: Arcs, x: list[Any], values: Floats, others: b
             ended = highs(model) if read_off(model)["linear"] else ipopt(model, "high")
         if ended not in SOLVED:
             return ended
-    away = gap_of_pyomo(model, value_of_pyomo(active(model, "Objective")[0]))
-    return "optimal" if away is None or away <= ACCURACY["mid"] else "infeasible"
+    return "optimal" if violation_of_pyomo(model) <= ACCURACY["mid"] else "infeasible"
 
 
 def _solvable(item: Mechanism, model: Any, domain: Instance) -> Any:

@@ -231,12 +231,19 @@ def _bend_in_pyomo(expr: Any, free: list[Any], place: Mapping[int, int], slope: 
 
 def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     """The residual of a Pyomo model at the values of its variables by a bound on its objective, as branch and bound proves it."""
-    given, free, goals = active(model, "Constraint"), _free(model), active(model, "Objective")
+    goals = active(model, "Objective")
     if len(goals) != 1 or not np.isfinite(bound):
         return None
-    value = value_of_pyomo(goals[0])
+    if not np.isfinite(value := value_of_pyomo(goals[0])):
+        return np.inf
+    return worst([abs(value - bound) / (max(abs(value), abs(bound)) + TINY), violation_of_pyomo(model)])
+
+
+def violation_of_pyomo(model: "pyo.ConcreteModel") -> float:
+    """How far constraints, bounds and what is to be whole are violated, relative to their sizes."""
+    given, free = active(model, "Constraint"), _free(model)
     body = np.array([value_of_pyomo(row.body) for row in given])
-    if not np.isfinite([value, *body]).all():
+    if not np.isfinite(body).all():
         return np.inf
     x, place = np.array([v.value for v in free], dtype=float), {id(v): k for k, v in enumerate(free)}
     each = [sp.csr_array((1, len(x))) if row is None else row for row in (rows_in_pyomo([row.body], place) for row in given)]
@@ -244,8 +251,7 @@ def gap_of_pyomo(model: "pyo.ConcreteModel", bound: float) -> float | None:
     (low, high), whole = _sides([v.bounds for v in free]), np.array([not v.is_continuous() for v in free], dtype=bool)
     away = np.maximum(np.maximum(low - x, x - high), np.where(whole, np.abs(x - np.round(x)), 0.0)) / (np.abs(x) + 1.0)
     beyond = _beyond(body, *_sides([(row.lower, row.upper) for row in given]), rows, x)
-    gap = abs(value - bound) / (max(abs(value), abs(bound)) + TINY)
-    return worst([gap, beyond.max(initial=0.0), away.max(initial=0.0)])
+    return worst([beyond.max(initial=0.0), away.max(initial=0.0)])
 
 
 def active(model: Any, kind: str) -> list[Any]:

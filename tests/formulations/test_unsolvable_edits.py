@@ -408,3 +408,12 @@ def test_ipopt_ends_the_later_rounds_of_an_edited_rule():
 
     found = fa.solve(instance, fa.mechanism("drfh").edited("mine", pyomo=capped), "pyomo:ipopt")
     assert (found.termination, found.residual <= RESIDUAL) == ("optimal", True)
+
+
+@pytest.mark.parametrize("name", ["utilitarian", "drfh", "nb"])
+@pytest.mark.parametrize("edit", [lambda m, _: m.del_component("objective"), lambda m, _: m.objective.deactivate()])
+def test_a_model_without_an_objective_judges_nothing(name, edit):
+    """`check` ended with an IndexError where all variables were tasks."""
+    mine = fa.mechanism(name).edited("mine", pyomo=edit)
+    verdict = fa.check(fa.solve(KHAMSE, name), mine)
+    assert (verdict.holds, verdict.sentence) == (None, "not judged: 'mine' has no residual, and it has 0 objectives")
