@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class Limits:
         """The options of this kind: those that were given, or the defaults where the method's are of another kind."""
         return self.options if isinstance(self.options, kind) else kind()
 
-    @property
+    @cached_property
     def limited(self) -> bool:
         """Whether there is a deadline."""
         return self.deadline < np.inf
@@ -343,7 +343,7 @@ class Method:
 
     id: str
     kind: str = "own"
-    packages: ClassVar[tuple[str, ...]] = ()
+    packages: tuple[str, ...] = ()
     install: str = "pip install fairalloc"
     kinds: tuple[type[Mechanism], ...] = ()
     but: tuple[type[Mechanism], ...] = ()

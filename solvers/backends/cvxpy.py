@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -264,7 +264,7 @@ class PlainRounds(Method):
 
     id = "cvxpy:rounds"
     kind = "exact"
-    packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy")
+    packages = ("cvxpy", "highspy")
     session = CvxpySession
     kinds, but = (Leximin,), (MaxMin,)
     faces = False
@@ -280,7 +280,7 @@ class CvxpyMethod(ModelMethod):
 
     def __init__(self, solver: str, kind: str, package: str, install: str = Method.install, peer: bool = False) -> None:
         self.id, self.kind, self.solver, self.install, self.peer = f"cvxpy:{solver.lower()}", kind, solver, install, peer
-        self.packages = ("cvxpy", package)  # type: ignore[misc]
+        self.packages = ("cvxpy", package)
 
     def computes(self, mechanism: Mechanism) -> bool:
         """The others than HiGHS take cones: convex programs."""

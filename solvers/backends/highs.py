@@ -7,7 +7,7 @@ interior-point method of interior_point/max_min.py is asked first, and HiGHS whe
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from fairalloc.formulations.lexicographic.rule import Leximin, MaxMin
 from fairalloc.formulations.mechanism import Mechanism
@@ -25,7 +25,7 @@ ALONE: Mapping[str, Any] = {"run_crossover": "choose", "presolve": "off"}
 class Highs(Method):
     """Direct HiGHS, a new model for each round or one that is kept over all rounds."""
 
-    packages: ClassVar[tuple[str, ...]] = ("highspy",)
+    packages: tuple[str, ...] = ("highspy",)
     kinds: tuple[type[Mechanism], ...] = (Leximin, Utilitarian, NestedMaxMin)
     solver = "HiGHS"
     table = "HIGHS"
@@ -68,7 +68,7 @@ class HighsAlgorithm(Highs):
     def __init__(self, name: str, kind: str, table: str, packages: tuple[str, ...] = ("highspy",), extra: str = "") -> None:
         super().__init__(f"highs:{name}", kind)
         self.table, self.chosen = table, {"solver": name, **ALONE}
-        self.packages = packages  # type: ignore[misc]
+        self.packages = packages
         self.install = f"pip install fairalloc{extra}"
 
 

@@ -8,7 +8,7 @@ whichever is imported second does not load. Starting it takes about 0.3 s of pro
 import pickle
 import subprocess
 import sys
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class Pdlp(Method):
     kind = "first-order"
     kinds = (Leximin, Utilitarian)
     peer = True
-    packages: ClassVar[tuple[str, ...]] = ("ortools",)
+    packages = ("ortools",)
     install = "pip install fairalloc[ortools]"
     solver = "PDLP"
     session = PdlpSession

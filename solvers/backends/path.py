@@ -20,7 +20,7 @@ The indices are a for arcs, n for users, and q for the pairs (i, r) that somebod
 
 import shutil
 from io import StringIO
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class PathMethod(Method):
     id = "pyomo:path"
     kind = "complementarity"
     kinds, but = (Equilibrium,), (PsDsf,)
-    packages: ClassVar[tuple[str, ...]] = ("pyomo",)
+    packages = ("pyomo",)
     session: type[Session] = PathSession
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
@@ -231,7 +231,7 @@ class GamspyPath(PathMethod):
     """PATH through GAMSPy."""
 
     id = "gamspy:path"
-    packages: ClassVar[tuple[str, ...]] = ("gamspy",)
+    packages = ("gamspy",)
     install = "pip install fairalloc[path], and its licence is yours to accept"
     solver = "PATH"
     session = GamspySession

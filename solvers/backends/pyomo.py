@@ -228,7 +228,7 @@ class PyomoMethod(ModelMethod):
 
     def __init__(self, solver: str, kind: str, package: str, session: type[PyomoSession]) -> None:
         self.id, self.kind, self.solver, self.session = f"pyomo:{solver.lower()}", kind, solver, session
-        self.packages = ("pyomo", package)  # type: ignore[misc]
+        self.packages = ("pyomo", package)
         self.warm = solver == "IPOPT"
         self.table = "IPOPT in CasADi" if self.warm else ""
 

@@ -5,8 +5,6 @@
 Its duals of rows with an upper side are prices as they are. It knows no time limit and ends by its number of iterations.
 """
 
-from typing import ClassVar
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -55,7 +53,7 @@ class Qtqp(Method):
     kind = "interior-point"
     kinds = (Leximin, Utilitarian)
     peer = True
-    packages: ClassVar[tuple[str, ...]] = ("qtqp",)
+    packages = ("qtqp",)
     install = "pip install fairalloc[qtqp]"
     solver = "QTQP"
     session = QtqpSession

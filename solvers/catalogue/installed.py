@@ -56,7 +56,7 @@ class OtherCvxpy(CvxpyMethod):
 
     def __init__(self, solver: str) -> None:
         super().__init__(solver, "other", "cvxpy", "")
-        self.packages = ("cvxpy",)  # type: ignore[misc]
+        self.packages = ("cvxpy",)
 
     def missing(self) -> str:
         """Whether CVXPY finds it, else what to install."""

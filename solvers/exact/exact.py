@@ -13,7 +13,7 @@ which arcs are used and which resources are full, and ps_dsf.py solves the linea
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -270,7 +270,7 @@ class Exact(Method):
 
     id = "exact"
     kind = "exact"
-    packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
+    packages = ("highspy", "flint")
     options = SimplexOptions()
     canonical = False
 

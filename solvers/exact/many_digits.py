@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -272,7 +272,7 @@ class ManyDigitsMethod(Method):
 
     id = "many-digits"
     kind = "interior-point"
-    packages: ClassVar[tuple[str, ...]] = ("flint",)
+    packages = ("flint",)
     options = ManyDigitsOptions()
     session = ManyDigitsSession
     kinds = (AlphaFair,)

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from operator import ge
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -129,7 +129,7 @@ class PsDsfEnumeration(Method):
 
     id = "psdsf-enumeration"
     kind = "exact"
-    packages: ClassVar[tuple[str, ...]] = ("flint",)
+    packages = ("flint",)
     canonical = False
 
     def computes(self, mechanism: Mechanism) -> bool:

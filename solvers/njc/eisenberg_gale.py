@@ -7,7 +7,6 @@ r"""`njc-market`: the Eisenberg-Gale program (c) of njc.py, then the exact NJC a
 """
 
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -74,7 +73,7 @@ class NjcMarket(ExactNjcMethod):
     """Eisenberg-Gale by Clarabel, then an exact allocation next to it."""
 
     id = "njc-market"
-    packages: ClassVar[tuple[str, ...]] = ("cvxpy", "clarabel", "highspy", "flint")
+    packages = ("cvxpy", "clarabel", "highspy", "flint")
     solver = "CLARABEL"
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:  # noqa: ARG002

@@ -17,7 +17,6 @@ by which nothing is lost (docs/reference/derivations.md).
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
-from typing import ClassVar
 
 import numpy as np
 
@@ -68,7 +67,7 @@ class Enumeration(ExactNjcMethod):
     """The bottleneck sets one by one; `iterations` counts those that were looked at."""
 
     id = "njc-enumeration"
-    packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
+    packages = ("highspy", "flint")
     free = True
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:

@@ -7,7 +7,7 @@ r"""`njc-milp`: the MILP (b) of njc.py by HiGHS through CVXPY, then the exact op
 Of two sets whose best values differ by less than HiGHS' tolerances of 1e-9 it may take the wrong one.
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class Milp(ExactNjcMethod):
     """The MILP, then the exact optimum for its bottlenecks."""
 
     id = "njc-milp"
-    packages: ClassVar[tuple[str, ...]] = ("cvxpy", "highspy", "flint")
+    packages = ("cvxpy", "highspy", "flint")
     free = True
     solver = "HIGHS"
     session = MilpSession

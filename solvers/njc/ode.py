@@ -21,7 +21,7 @@ otherwise, why the matrix is regular, and that the trajectory ends at the market
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -124,7 +124,7 @@ class Ode(ExactNjcMethod):
     """The trajectory, polished; the trace has `t` and `x` of every step."""
 
     id = "njc-ode"
-    packages: ClassVar[tuple[str, ...]] = ("highspy", "flint")
+    packages = ("highspy", "flint")
 
     def find(self, mechanism: NoJustifiedComplaints, d: Requests, session: Session) -> tuple[Rationals, Floats | None]:  # noqa: ARG002
         """The end of the trajectory, and the exact answer next to it."""
