@@ -5,8 +5,8 @@ r"""Uniform: every user gets its part of every server (K 2.1 and 3.3; W Def 2 wi
 
 With several variants that is the best packing (Z 1). It is written as one program, utilitarian.py on the instance in which every
 server is partitioned among the users. A user keeps all of its own time (`with_own_time`), which nobody else has.
-Residual: the largest relative difference of a user's tasks from that best, or the infeasibility with respect to the parts where
-that is more.
+Residual: the largest relative difference of a user's tasks from that best, which prices bound, or the infeasibility with respect
+to the parts where that is more.
 """
 
 from fractions import Fraction
@@ -21,7 +21,7 @@ from fairalloc.models.exact.rationals import monopoly
 from fairalloc.models.feasibility import infeasibility
 from fairalloc.models.input.validation import Derived, if_distinct
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import Floats, frozen, linear_program, worst
+from fairalloc.models.numbers import TEN_DIGITS, Floats, frozen, linear_program, worst
 from fairalloc.models.shares import gamma
 from fairalloc.models.transformations.own_time import own_time
 
@@ -73,29 +73,35 @@ class Uniform(Utilitarian):
 
     def residual(self, allocation: Allocation) -> float:
         """The largest relative difference from what a user's parts can run, or the infeasibility with respect to the parts."""
-        if not allocation.has_point:
-            return 1.0
-        on_parts = Allocation(self.domain(allocation.instance), allocation.x)
-        return worst([*self.user_errors(allocation), infeasibility(on_parts)])
+        return worst(self.user_errors(allocation)) if allocation.has_point else 1.0
 
     def user_errors(self, allocation: Allocation) -> Floats:
-        """(N,) the relative differences from what the users' parts can run."""
+        """(N,) the larger of the relative difference from what a user's parts can run, and the infeasibility there."""
         if not allocation.has_point:
             return np.full(allocation.instance.N, np.inf)
-        return np.abs(1.0 - allocation.tasks / most_tasks(allocation.instance))
+        instance = allocation.instance
+        most = instance.once("tasks on parts", lambda: most_tasks(instance))
+        return np.maximum(np.abs(1.0 - allocation.tasks / most), infeasibility(Allocation(self.domain(instance), allocation.x)))
 
 
 def most_tasks(instance: Instance) -> Floats:
-    """(N,) the tasks each user can run on its part: in closed form, or by SciPy's LP (Z 1) for several variants or own time."""
+    """(N,) the tasks each user can run on its part: in closed form; for several variants or own time a bound on these.
+
+    By prices p of SciPy's LP (Z 1) they cost all that a user has at most, its parts and its limit: u_n <= sum p / min_a cost_a.
+    """
     if instance.single_variant and (own_time(instance) < 0).all():
         parts = instance.weights / instance.weights.sum()
         return frozen(np.minimum(parts * gamma(instance).sum(axis=1), instance.max_tasks))
     scaled, unit = mechanism.canonical(mechanism.domain(instance))
     lp = mechanism.lp(scaled)
-    answer = linear_program(-lp.cost, lp.matrix, lp.upper)
+    answer = linear_program(-lp.cost, lp.matrix, lp.upper, TEN_DIGITS)
     if not answer.success:
         return np.full(instance.N, np.inf)  # nothing is proved
-    return frozen((scaled.arcs.owner @ answer.x) * unit)
+    prices = np.maximum(-answer.ineqlin.marginals, 0.0)
+    whose = np.append(np.arange(scaled.K * scaled.R) // scaled.R % instance.N, np.flatnonzero(np.isfinite(scaled.max_tasks)))
+    total = np.bincount(whose, prices * lp.upper, instance.N)
+    least = np.minimum.reduceat(lp.matrix.T @ prices, scaled.arcs.first)
+    return frozen(np.divide(total, least, out=np.full_like(total, np.inf), where=least > 0) * unit)
 
 
 def _exact_capacities(instance: Instance) -> list[Any]:

@@ -36,6 +36,18 @@ def test_a_user_with_twice_its_tasks_is_refused(name):
     assert not fa.certify(twice, name)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_the_error_of_uniform_covers_what_linear_programs_leave(seed):
+    """The solver and the judge's program both took capacities for equal that differ by 1e-9: an error of 0 was stated."""
+    rng = np.random.default_rng(seed)
+    demands, capacities = (1 + rng.integers(0, 2, size) * 10.0 ** -rng.integers(9, 13) for size in ((2, 2, 2), (1, 2)))
+    instance = fa.Instance(demands, capacities)
+    found, right = fa.solve(instance, "uniform"), fa.solve(instance, "uniform", method="exact").tasks_exact
+    wrong = max(abs(Fraction(v) / t - 1) for v, t in zip(found.tasks.tolist(), right, strict=True))
+    assert wrong <= found.user_error + np.finfo(float).eps
+    assert found.termination == "optimal"
+
+
 @pytest.mark.parametrize(("error", "decides"), [(1e-11, True), (1e-9, False)])
 def test_tasks_to_many_digits_decide_where_they_are_known_well(error, decides, monkeypatch):
     monkeypatch.setattr(many_digits, "many_digits", lambda *_: judge.RightTasks((Fraction(1), Fraction(1, 10**7)), error))
