@@ -15,9 +15,10 @@ where equality follows in the last two lines (docs/reference/derivations.md). Th
     s sum_ir p_ir c_ir = sum_n min(w_n, s q_n max_tasks_n)                                                        (*)
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from time import perf_counter
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.models.numbers import Floats, told_apart
 from fairalloc.models.tables import Grid
 from fairalloc.solvers.options import Judging
+from fairalloc.solvers.solve import solve
 
 
 @dataclass(frozen=True)
@@ -127,13 +129,13 @@ def market(allocation: Allocation, time_limit: Seconds | None = None) -> PricedA
 
     The prices are those of the allocation, scaled so that what users may spend buys all capacities. Where it has none, or their
     residual is not small, prices from an independent linear program (formulations/common/duality_gap.py) are computed too, and
-    those with the smaller residual are taken.
+    where HiGHS's tolerances leave these a residual, those of `nb`. Those with the smallest residual are taken.
 
     Parameters
     ----------
     allocation : of any mechanism; the budgets are the weights of its instance
-    time_limit : seconds for the linear program; where it has not ended then, prices of the allocation's own are taken,
-        or 0 where it has none
+    time_limit : seconds for both programs; where none has ended then, prices of the allocation's own are taken, or 0 where it
+        has none
 
     Raises
     ------
@@ -151,11 +153,23 @@ def market(allocation: Allocation, time_limit: Seconds | None = None) -> PricedA
     check_market(instance)
     for n in np.flatnonzero(~(allocation.tasks > 0))[:1]:
         raise NotApplicable(f"there is no market in which user {instance.users[n]!r} buys {allocation.tasks[n]:g} tasks")
-    own = None if allocation.prices is None else _at(allocation, allocation.prices)
-    if own is not None and own.residual <= Judging().proved:  # its own prices need no comparison with others
-        return own
-    other = _at(allocation, reference_prices(allocation, instance.weights / allocation.tasks, time_limit or np.inf))
-    return other if own is None or other.residual < own.residual else own
+    found: list[PricedAllocation] = []
+    for prices in _prices(allocation, time_limit or np.inf):
+        found.append(_at(allocation, prices))
+        if found[-1].residual <= Judging().proved:  # they need no comparison with others
+            break
+    return min(found, key=lambda priced: priced.residual)
+
+
+def _prices(allocation: Allocation, seconds: float) -> Iterator[Floats]:
+    """Prices (K, R) in parts of capacity: its own, those of the linear program, and those of an answer of nb."""
+    if allocation.prices is not None:
+        yield allocation.prices
+    instance, end = allocation.instance, perf_counter() + seconds
+    yield reference_prices(allocation, instance.weights / allocation.tasks, seconds)
+    left = end - perf_counter()
+    if left > 0 and (prices := solve(instance, "nb", time_limit=left if left < np.inf else None).prices) is not None:
+        yield prices
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # of tasks out of range

@@ -269,6 +269,17 @@ def test_tasks_are_scaled_down_until_they_fit_exactly(x, limits, right):
     assert all(limit is None or u <= limit for u, limit in zip(found, arcs.limits, strict=True))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_market_with_rates_far_apart_is_one_without_its_prices(seed):
+    """HiGHS left out most entries of the linear program: prices of 0 refuted the equilibrium."""
+    rng = np.random.default_rng(seed)
+    far = 10.0 ** rng.uniform(-12, 12, (3, 4))
+    instance = Instance(np.ones((3, 1)), far[:, 3:], rates=far[:, :3])
+    bought = Allocation(instance, solve(instance, "nb").x)
+    assert market(bought).residual <= MARKET
+    assert not check(Allocation(instance, bought.x * np.repeat([1 - VISIBLE, 1, 1], 3)), "market").holds
+
+
 def test_the_limit_is_for_the_linear_program():
     """In no time its prices prove nothing, so those of the allocation are taken, whatever they prove."""
     allocation = solve(generators.generic(60, 20, 3), "drfh")
