@@ -213,22 +213,25 @@ def _near_answer(item: Mechanism, made: Certificate, given: Allocation, exact: R
     near = _near_value(made, item.values(given), item.values(best), tolerance)
     if not isinstance(item, Utilitarian):
         return near
-    if isinstance(made, dual_solutions.ProgramCertificate) and _is_unique(made, given.instance):
+    if isinstance(made, dual_solutions.ProgramCertificate) and _is_unique(made, given.instance, tolerance):
         return _near_tasks(made, given, tolerance)
     if (room := idle(given)) > tolerance:  # which a small weight hides in the objective
         raise Refuted(f"a user could have {room:.1e} of its tasks more on what is free")
     return near
 
 
-def _is_unique(certificate: dual_solutions.ProgramCertificate, instance: Instance) -> bool:
-    """Whether the proof leaves one optimal x: arcs that cost what they are worth are independent in the rows with a price."""
+def _is_unique(certificate: dual_solutions.ProgramCertificate, instance: Instance, tolerance: float) -> bool:
+    """Whether the proof leaves one optimal x: arcs that cost what they are worth are independent in the rows with a price.
+
+    A cost is what a task is worth where it is at most a part `tolerance` of that more: such arcs may be used for each other.
+    """
     from flint import fmpq_mat
 
     arcs, proof = exact_arcs(instance), certificate.proof
     priced = [row for row, price in enumerate((*proof.prices, *proof.limits)) if price]
-    columns = []
+    columns, most = [], 1 + Fraction(tolerance)
     for n, load in zip(arcs.user, arcs.load, strict=True):
-        if sum((part * proof.prices[j] for j, part in load), proof.limits[n]) == proof.worth[n]:
+        if sum((part * proof.prices[j] for j, part in load), proof.limits[n]) <= proof.worth[n] * most:
             column = dict(load) | {arcs.rows + n: Fraction(1)}
             columns.append([as_flint(column.get(row, 0)) for row in priced])
     return bool(columns) and fmpq_mat(columns).rank() == len(columns)

@@ -662,3 +662,14 @@ def test_first_order_methods_are_asked_last_where_others_were_inaccurate(monkeyp
     assert answer.method == asked[-1] == "exact"
     assert "interior-point" in asked
     assert not {"cvxpy:scs", "pdhg"} & set(asked)
+
+
+@pytest.mark.parametrize("apart", [1e-8, 1e-10, 1e-13])
+def test_users_who_are_worth_nearly_as_much_may_stand_for_each_other(apart: float) -> None:
+    """An answer whose objective was proved to 1e-10 was refuted: its user was 1 away from the only exact answer."""
+    instance = Instance([[1 + apart], [1]], [[1]])
+    for x in ([0, 1], [1 / (1 + apart), 0]):
+        assert certify(Allocation(instance, x), "utilitarian")
+    assert not certify(Allocation(instance, [0, 1 - 1e-5]), "utilitarian")
+    beside = Instance([[1, 0], [0, 1], [0, 2]], [[1, 1]], weights=[1, apart, apart])
+    assert not certify(Allocation(beside, [1, 0, 0.5]), "utilitarian"), "a small weight hides no user"
