@@ -128,8 +128,8 @@ def market(allocation: Allocation, time_limit: Seconds | None = None) -> PricedA
     """The market in which an allocation with tasks for everybody is bought.
 
     The prices are those of the allocation, scaled so that what users may spend buys all capacities. Where it has none, or their
-    residual is not small, prices from an independent linear program (formulations/common/duality_gap.py) are computed too, and
-    where HiGHS's tolerances leave these a residual, those of `nb`. Those with the smallest residual are taken.
+    residual is not small, prices from an independent linear program (formulations/common/duality_gap.py) are computed too.
+    Where these leave a residual, for HiGHS has tolerances, `nb` is solved. Prices with the smallest residual are taken.
 
     Parameters
     ----------
