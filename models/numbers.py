@@ -43,7 +43,7 @@ def rational(value: Any, what: str) -> Fraction:
         raise InstanceError(f"{what} is {value}, which is not a number")
     try:
         if isinstance(value, float | np.floating):
-            return Fraction(repr(float(value)))
+            return Fraction(Decimal(repr(float(value))))  # quicker than from the text
         if isinstance(value, int | np.integer):
             return Fraction(int(value))
         if isinstance(value, Fraction):
@@ -51,9 +51,18 @@ def rational(value: Any, what: str) -> Fraction:
         if isinstance(value, str) and len(value) <= LONGEST_TEXT and _TEXT.fullmatch(value):
             above, _, below = value.partition("/")
             return Fraction(Decimal(above)) / (Fraction(Decimal(below)) if below else 1)
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, OverflowError, ZeroDivisionError):
         pass
     raise InstanceError(f"{what} is {shown(value)}, which is not a finite number or a rational such as '1/5'")
+
+
+def quotient(above: Fraction, below: Fraction, what: str) -> float:
+    """The float that is nearest to above / below, whose digits need not be cancelled; errors as of `finite`."""
+    try:
+        result = above.numerator * below.denominator / (above.denominator * below.numerator)
+    except OverflowError:
+        result = 0.0
+    return result or finite(above / below, what)
 
 
 def finite(value: Any, what: str) -> float:

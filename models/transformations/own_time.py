@@ -23,7 +23,7 @@ from fairalloc.models.arguments import checked
 from fairalloc.models.input.demand_matrix import Vectors
 from fairalloc.models.input.validation import Derived, read_limits
 from fairalloc.models.instance import Instance
-from fairalloc.models.numbers import finite, rational
+from fairalloc.models.numbers import quotient, rational
 
 
 @checked
@@ -83,23 +83,29 @@ def own_time(instance: Instance) -> NDArray[np.intp]:
 def _rows(home: Instance, limited: tuple[int, ...]) -> list[list[list[Fraction]]]:
     """For each user what a task on each of its arcs takes of the servers and of the own time of some users, in rationals."""
     width, first = home.K * home.R + len(limited), home.arcs.owner.indptr.tolist()
-    rows = [[taken.get(r, Fraction(0)) for r in range(width)] for taken in _taken(home, limited)]
+    rows = [[Fraction(0)] * width for _ in home.arcs.user]
+    for row, taken in zip(rows, _taken(home, limited), strict=True):
+        for r, (d, rate) in taken.items():
+            row[r] = d / rate
     return [rows[a:b] for a, b in pairwise(first)]
 
 
 def _floats(home: Instance, limited: tuple[int, ...]) -> sp.csr_array:
     """(A x (K R + limited users)) the nearest floats of the rows, as an instance that is read from a file has them."""
     rows = list(_taken(home, limited))
-    data = [finite(d, "what a task takes") for taken in rows for d in taken.values()]
+    data = [quotient(d, rate, "what a task takes") for taken in rows for d, rate in taken.values()]
     columns, start = np.array([r for taken in rows for r in taken]), np.cumsum([0, *map(len, rows)])
     return sp.csr_array((data, columns, start), shape=(len(rows), home.K * home.R + len(limited)))
 
 
-def _taken(home: Instance, limited: tuple[int, ...]) -> Iterator[dict[int, Fraction]]:
-    arcs, exact, width = home.arcs, home.exact, home.R
+def _taken(home: Instance, limited: tuple[int, ...]) -> Iterator[dict[int, tuple[Fraction, Fraction]]]:
+    """For each arc what a task takes of each resource but for the rate, and the rate."""
+    arcs, width, one = home.arcs, home.R, Fraction(1)
+    demands, own, rates = home.exact.demands, home.exact.own, home.exact.rates
     place = {n: k for k, n in enumerate(limited, home.K * width)}  # where the own time of a user stands
     for n, v, i in zip(arcs.user.tolist(), arcs.variant.tolist(), arcs.server.tolist(), strict=True):
-        taken = {i * width + r: d for r, d in enumerate(exact.demands_at(n, i)[v]) if d}
+        rate = one if (n, i) in own else rates.get((n, i), one)
+        taken = {r: (d, rate) for r, d in enumerate(own.get((n, i), demands[n])[v], i * width) if d}
         if n in place:
-            taken[place[n]] = Fraction(1) if (n, i) in exact.own else 1 / exact.rates.get((n, i), Fraction(1))
+            taken[place[n]] = one, rate
         yield taken

@@ -237,3 +237,13 @@ def test_time_and_floors_are_nothing_that_equal_incomes_buy(instance: fa.Instanc
             ask(about, "ceei")
     with pytest.raises(fa.NotApplicable, match=says):
         fa.market(found)
+
+
+def test_its_floats_are_the_nearest_to_its_rationals() -> None:
+    """They are quotients of whole numbers, whose digits are not cancelled first: that took half of the time."""
+    rng = np.random.default_rng(5)
+    rates = [[str(Fraction(int(v), int(w))) for v, w in row] for row in rng.integers(1, 40, (6, 3, 2))]
+    for speeds in (rates, 10.0 ** rng.uniform(-9, 9, (6, 3))):
+        timed = fa.with_own_time(fa.Instance(rng.uniform(0.1, 1, (6, 2)), np.ones((3, 2)), rates=speeds))
+        exact = [[float(d) for d in row] for rows in timed.exact.demands for row in rows]
+        assert timed.vectors.matrix.toarray().tolist() == exact
