@@ -55,8 +55,11 @@ FIRST_ORDER = 1e-10
 ALIKE = 1e-14, 1e-6
 """Numbers of an instance nearly tie that differ by a part between these: products of such differences are below rounding."""
 
-GROSS = 1.0
-"""A gain for which rounding is to blame, or an answer that is far off: of nb and the like, tasks to many digits tell which."""
+GROSS, DIGITS = 1.0, "many-digits"
+"""A gain for which rounding is to blame, or an answer that is far off: of nb and the like, tasks to many digits tell which.
+
+Those are proved, so the answer of their method needs no such gain.
+"""
 
 
 class ModelFacts(NamedTuple):
@@ -341,7 +344,8 @@ def _with_reference(
     number = not isinstance(own, bool | np.bool_ | str) and np.size(own) == 1 and hasattr(own, "__float__")
     if not number or own < -limits.judging.rounding:
         raise TypeError(f"its residual is {shown(own)}, but it must be a number of at least 0")
-    if own <= max(limits.judging.proved, 0.0 if reference else promise) or infeasibility(allocation) == np.inf:
+    proved = min(limits.judging.proved, promised(limits.accuracy))
+    if own <= max(proved, 0.0 if reference else promise) or infeasibility(allocation) == np.inf:
         return Known(own)
     if not isinstance(mechanism, BY_ROUNDS) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
         return Known(own)
@@ -351,7 +355,8 @@ def _with_reference(
     if better is None and limits.late:
         return _without_reference(allocation, own, "there was no time left for an independent reference")
     best, proof = (own, None) if better is None else better
-    decidable = (isinstance(mechanism, BY_ROUNDS) and best > trusted) or (isinstance(mechanism, AlphaFair) and best > GROSS)
+    least = proved if allocation.method == DIGITS else GROSS
+    decidable = (isinstance(mechanism, BY_ROUNDS) and best > trusted) or (isinstance(mechanism, AlphaFair) and best > least)
     return (_decided(mechanism, allocation, best, limits) if decidable else Known(best))._replace(proof=proof)
 
 

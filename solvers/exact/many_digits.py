@@ -65,13 +65,15 @@ def many_digits(mechanism: AlphaFair, instance: Instance, limits: Limits) -> Man
 
 
 def _utilities(mechanism: AlphaFair, instance: Instance) -> tuple[Balls, Balls, Balls]:
-    """(N,) alpha, (N,) b_n up to a factor, and (A,) where to start, up to a factor: parts of monopolies, or equal shares."""
+    """(N,) alpha, (N,) b_n up to a factor, and (A,) where to start, up to a factor: parts of monopolies, with equal shares."""
     weights, arcs = _balls(instance.exact.weights), exact_arcs(instance)
+    start = 1 / _balls([max(part for _, part in load) for load in arcs.load])
     if mechanism.alpha == 1.0:
-        return _balls([1] * len(weights)), weights, 1 / _balls([max(part for _, part in load) for load in arcs.load])
+        return _balls([1] * len(weights)), weights, start
     alpha = _balls([Fraction(a) for a in (mechanism.alphas(instance) * np.ones(instance.N)).tolist()])
     level = weights / _balls(mechanism.exact_share(instance))
-    return alpha, weights * level ** (alpha - 1), level[list(arcs.user)]
+    alone = np.add.reduceat(start, instance.arcs.first)
+    return alpha, weights * level ** (alpha - 1), start * (level / alone)[list(arcs.user)]
 
 
 def _apart(mechanism: AlphaFair, instance: Instance) -> int:

@@ -55,6 +55,31 @@ def test_tasks_to_many_digits_decide_where_they_are_known_well(error, decides, m
     assert (right_tasks(mechanism("nb"), fresh, Limits()) is not None) == decides
 
 
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+def test_the_steps_to_many_digits_start_where_all_arcs_carry_as_much(alpha):
+    """They started at as many tasks on each arc: where one task took 1e40 times as much there were too few steps."""
+    instance = fa.Instance([[[1, 0], [1e40, 0]], [[1, 1]]], [[1, 1]])
+    assert fa.solve(instance, "alpha-fair", "many-digits", alpha=alpha).tasks == pytest.approx([0.5, 0.5], rel=ROUNDING)
+
+
+def test_an_answer_to_many_digits_proves_itself():
+    """Its gain is 8e-6 in double precision, beside users with 6e-8 of the largest share, so it was called inaccurate."""
+    instance = fa.Instance(
+        [[1]] * 3,
+        [[0.00022996378723876473], [0.0006320679339744747], [42]],
+        rates=[
+            [6724.316535476716, 0.0027515140680533694, 0],
+            [0.00018473711721954237, 0, 0],
+            [31.357364876871156, 3483.4359439171053, 0],
+        ],
+        max_tasks=[None, None, 0.5812454298147284],
+    )
+    found = fa.solve(instance, "alpha-fair", alpha=5)
+    assert (found.method, found.termination) == ("many-digits", "optimal")
+    wrong = fa.Allocation(instance, found.x * (1 - 1e-5), method="many-digits")
+    assert judged(mechanism("alpha-fair").configure(alpha=5), wrong, Limits()).residual > 1e-6
+
+
 @pytest.mark.parametrize("wrong", [0, 1, 2, 3])
 def test_the_bound_to_many_digits_covers_the_user_that_is_known_worst(wrong):
     session = many_digits.ManyDigitsSession(
