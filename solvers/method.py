@@ -41,6 +41,9 @@ UNFOUNDED = "its solver says that there is no feasible point, but this mechanism
 SCALED = "its last point was infeasible and is scaled down"
 """What is said of a point without a claim that did not fit."""
 
+ENDED = {"unbounded": "nothing bounds the objective of the model", "error": "its solver ended without an answer"}
+"""What is said of these ends of a solver."""
+
 SLIGHT = 1e-6
 """How far a point may be scaled down without being said to be infeasible, relative."""
 
@@ -263,7 +266,7 @@ class Session:
         if self.doubt and termination in ("infeasible", "unbounded"):
             raise Stopped("error", f"its solver calls the model {termination}, which proves nothing: {self.doubt}")
         if termination not in ("optimal", "inaccurate"):
-            raise Stopped(termination, "nothing bounds the objective of the model" * (termination == "unbounded"))
+            raise Stopped(termination, ENDED.get(termination, ""))
 
 
 class Iteration(Session):

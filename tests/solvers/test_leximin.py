@@ -299,3 +299,10 @@ def test_users_with_limits_below_the_level_run_all_their_tasks(seed):
     same, capped, _ = rounds._below_limits(instance, np.ones(5), water, Round.first(instance), 1e-9)
     assert same.active.all()
     np.testing.assert_allclose(capped, np.minimum(0.2, limits))
+
+
+def test_a_status_of_highs_that_is_none_is_an_error_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With numbers 24 orders of magnitude apart a later round ended as 'kNotset', and the message was empty."""
+    monkeypatch.delitem(highs_session.TERMINATION, "kOptimal")
+    answer = solve(generators.generic(5, 3, 2), "lmmf", "highs")
+    assert (answer.termination, answer.message) == ("error", "its solver ended without an answer")
