@@ -77,6 +77,8 @@ def distance(
             known = proved(mechanism, allocation, limits, reference)
         if known.not_judged or known.not_decided:
             return None, known.not_judged or known.not_decided
+        if known.residual == np.inf and allocation.has_point and isinstance(mechanism, Utilitarian):
+            return None, "not decided: no prices were found that prove a bound"
         user = UserError(None)
         if known.residual <= most[0]:
             user = user_error(mechanism, known.proof or allocation, most[1], limits or Limits())

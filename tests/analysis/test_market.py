@@ -280,6 +280,16 @@ def test_a_market_with_rates_far_apart_is_one_without_its_prices(seed):
     assert not check(Allocation(instance, bought.x * np.repeat([1 - VISIBLE, 1, 1], 3)), "market").holds
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sum_that_no_prices_prove_is_not_refuted(seed):
+    """HiGHS left out most entries here, too: the right answer without its prices was 'not an allocation of utilitarian'."""
+    rng = np.random.default_rng(seed)
+    far = 10.0 ** rng.uniform(-12, 12, (3, 4))
+    instance = Instance(np.ones((3, 1)), far[:, 3:], rates=far[:, :3])
+    assert check(Allocation(instance, solve(instance, "utilitarian").x), "utilitarian").holds is not False
+    assert check(Allocation(instance, np.zeros(instance.A)), "nb").holds is False
+
+
 def test_the_limit_is_for_the_linear_program():
     """In no time its prices prove nothing, so those of the allocation are taken, whatever they prove."""
     allocation = solve(generators.generic(60, 20, 3), "drfh")
