@@ -344,7 +344,7 @@ def _with_reference(
     number = not isinstance(own, bool | np.bool_ | str) and np.size(own) == 1 and hasattr(own, "__float__")
     if not number or own < -limits.judging.rounding:
         raise TypeError(f"its residual is {shown(own)}, but it must be a number of at least 0")
-    proved = min(limits.judging.proved, promised(limits.accuracy))
+    proved = min(limits.judging.proved, limits.promised)
     if own <= max(proved, 0.0 if reference else promise) or infeasibility(allocation) == np.inf:
         return Known(own)
     if not isinstance(mechanism, BY_ROUNDS) and mechanism.marginal(allocation) is None:  # its residual is not what prices prove
