@@ -34,6 +34,9 @@ from fairalloc.solvers.running.time_limits import within
 TOLERANCE = 1e-6
 """A violation up to here counts as rounding: the residual that accuracy "mid" promises."""
 
+SMALLEST = 10**9
+"""A user's own tasks are kept where they are more than such a part of what it could run alone."""
+
 Check: TypeAlias = Callable[[Holdings, float], Verdict]
 
 
@@ -202,29 +205,37 @@ def _pareto(h: Holdings, tolerance: float) -> Verdict:
     near = replace(h, allocation=Allocation(instance, x.astype(float), x_exact=tuple(x) if h.exact else None))
     keep = near.tasks / max(1, ratio(near.used, near.pools).max(), (near.tasks / h.limits).max())
     capped = np.isfinite(instance.max_tasks)
-    answer = maximum(*_improvements(h, keep, capped, unit), h.exact)
+    own = np.minimum(h.gamma, FEW * h.limits[arcs.user])
+    answer = maximum(*_improvements(h, keep, capped, unit, own), h.exact)
+    if answer is None and not h.exact and len(arcs) <= Judging().exact_arcs:
+        return _pareto(replace(h, exact=True), tolerance)
     if answer is None:
         raise Unsolved("the linear program was not solved")
-    gain = np.add.reduceat(answer.z, arcs.first) - keep / unit
+    better_x = answer.z * own
+    gain = (np.add.reduceat(better_x, arcs.first) - keep) / unit
     n = int(np.argmax(gain))
     if not gain[n] > tolerance:
         return Verdict("", True, float(gain[n]), "Pareto optimal", DECIDED_BY[h.exact])
     user, (before, after) = instance.users[n], told_apart(h.tasks[n], keep[n] + gain[n] * unit[n])
     sentence = f"not Pareto optimal: user {user!r} could run {after} tasks instead of {before} while nobody runs fewer"
-    better = {"user": user, "x": tuple((answer.z * unit[arcs.user]).tolist())}
+    better = {"user": user, "x": tuple(better_x.tolist())}
     method = f"{DECIDED_BY[h.exact]}; the better allocation is the witness"
     return Verdict("", False, float(gain[n]), sentence, method, better)
 
 
-def _improvements(h: Holdings, keep: Any, capped: Any, unit: Any) -> tuple[Any, Any, Any]:
-    """Cost, rows and sides of the linear program of `_pareto`, in units (N,) of tasks; keep (N,) tasks, capped (N,) limited."""
+def _improvements(h: Holdings, keep: Any, capped: Any, unit: Any, own: Any) -> tuple[Any, Any, Any]:
+    """Cost, rows and sides of the linear program of `_pareto`; keep (N,) tasks, capped (N,) limited.
+
+    Its unknowns are in units `own` (A,), since servers may be 1e24 times as large as others, and tasks of users in `least` (N,).
+    """
     arcs, rows = h.instance.arcs, h.instance.K * h.instance.R
-    cost = h.array([1] * len(arcs))
-    sides = np.concatenate([h.array([1] * rows), -keep / unit, h.limits[capped] / unit[capped]])
+    least = np.where(keep > 0, np.maximum(np.minimum(unit, FEW * keep), unit / SMALLEST), unit)
+    cost, counted = own / unit[arcs.user], own / least[arcs.user]
+    sides = np.concatenate([h.array([1] * rows), -keep / least, (h.limits / least)[capped]])
     if not h.exact:
-        share, load = arcs.owner, arcs.load @ sp.diags_array(unit[arcs.user])
+        share, load = arcs.owner @ sp.diags_array(counted), arcs.load @ sp.diags_array(own)
         return cost, sp.vstack([load, -share, share[capped]], format="csc"), sides
-    share, load = h.array(arcs.owner.toarray().astype(int)), h.array(exact_arcs(h.instance).matrix()) * unit[arcs.user]
+    share, load = h.array(arcs.owner.toarray().astype(int)) * counted, h.array(exact_arcs(h.instance).matrix()) * own
     return cost, np.concatenate([load, -share, share[capped]]), sides
 
 

@@ -248,6 +248,26 @@ def test_a_tiny_negative_entry_frees_no_capacity():
     assert (verdict.holds, verdict.sentence) == (True, "Pareto optimal")
 
 
+@pytest.mark.parametrize(("x", "holds"), [([1e11, 0, 0, 0], False), ([1e12, 1e-12, 0, 0], True)])
+def test_servers_may_be_far_apart_in_size(x, holds):
+    """In units of what the large server runs, a task takes 1e24 times the small one."""
+    assert check(Allocation(Instance([[1], [2]], [[1e12], [1e-12]]), x), "pareto").holds is holds
+
+
+def test_what_floating_point_cannot_solve_is_solved_in_rationals():
+    """HiGHS drops the 1e-9 of its tasks that a user runs on small servers, and finds no allocation that leaves it all."""
+    demands, small = [[2, 4], [1, 1], [4, 1], [2, 2], [1, 4]], [[6e-6, 4e-6], [15e-6, 10e-6], [2000, 3000], [2e-6, 1e-6]]
+    instance = Instance(demands, small, counts=[2, 5, 1, 1])
+    x = np.where(instance.arcs.user == 1, instance.arcs.gamma, 0.0)
+    assert check(Allocation(instance, x), "pareto").holds is True
+
+
+def test_a_user_with_few_tasks_keeps_them_in_a_witness():
+    verdict = check(Allocation(Instance([[1, 0, 0], [1, 1, 0], [1, 0, 1]], [[1, 0.5, 0.5]]), [1e-11, 0.4, 0.5]), "pareto")
+    assert verdict.witness["user"] == "u2"
+    assert verdict.witness["x"][0] >= 1e-11 * (1 - VISIBLE)
+
+
 @settings(max_examples=drawn(30))
 @given(instances())
 def test_bargaining_is_pareto_optimal(instance):
