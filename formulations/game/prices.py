@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from fairalloc.models.numbers import TEN_DIGITS, Floats, linear_program
 
 SERVED_THRESHOLDS = (1e-10, 1e-7, 1e-4)
-"""Below which y_ni a user counts as not served when prices are computed. Which small y_ni are rounding errors is unknown; the
-prices for each threshold prove a bound, and the least bound is the residual."""
+"""Below which part of the server's largest o_ni a user counts as not served when prices are computed. Which small ones are
+rounding errors is unknown; the prices for each threshold prove a bound, and the least bound is the residual."""
 
 
 def recovered_candidates(game: Any, x: Floats, servers: NDArray[np.intp], threshold: float) -> list[Floats]:
@@ -39,15 +39,18 @@ def recovered_prices(
 
     is the dual of (K 16) with every user's row counted alike. Its value is 0 iff the prices prove an equilibrium. A satisfied
     user (t_n <= threshold) has sum_r B_nr nu_r + eta_n >= 1 with an eta_n >= 0, the same for all its variants, which is free.
-    Users with y <= threshold have no part in the cost, nor in the scale: for large alpha one whose y is a rounding error would
-    put a price hundreds of magnitudes too low. Where `allowed` (K, R) is given, only its resources have prices.
+    Users with o <= threshold, in parts of the largest o there, have no part in the cost, nor in the scale: for large alpha one
+    whose o is a rounding error would put a price hundreds of magnitudes too low. Where `allowed` (K, R) is given, only its
+    resources have prices.
     """
     y, own, tasks = game.fractions(x), game.own_parts(x), game.tasks(x)
     log_g, satisfied = game.log_marginal(game.shares(tasks)), game.wanted(tasks)[game.user] <= threshold
     kappa = np.zeros((game.instance.K, game.instance.R))
     some = np.ones_like(kappa, bool) if allowed is None else allowed
     for i in servers:
-        kappa[i] = _least_violating(game, i, np.where(own > threshold, own, 0.0), y, log_g, satisfied, some[i])
+        most = own[game.arcs_of_servers[i]].max(initial=np.finfo(float).tiny)  # a server may be small for all its users
+        part = own / most
+        kappa[i] = _least_violating(game, i, np.where(part > threshold, part, 0.0), y, log_g, satisfied, some[i])
     return kappa
 
 

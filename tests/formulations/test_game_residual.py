@@ -130,6 +130,14 @@ def test_rounding_on_idle_arcs_does_not_hide_an_equilibrium(alpha):
         assert residual(game, game.x + idle) <= 1e4 * RECOVERED, seed
 
 
+@pytest.mark.parametrize("name", ["alpha-pf-vds", "ps-dsf-tdm"])
+def test_a_server_may_be_small_for_all_its_users(name):
+    """Each runs a part of 1e-15 of its tasks there, and yet has prices there."""
+    instance = Instance([[1], [1]], [[1], [1e-15]])
+    assert mechanism(name).residual(Allocation(instance, [0.5, 5e-16, 0.5, 5e-16])) <= RECOVERED
+    assert mechanism(name).residual(Allocation(instance, [0.4, 4e-16, 0.6, 6e-16])) >= VISIBLE
+
+
 def test_no_task_is_no_equilibrium():
     instance = Instance([[1], [1]], [[3]])
     for name in ("alpha-pf-vds", "ps-dsf", "ps-dsf-tdm"):
