@@ -96,11 +96,13 @@ def judged(
     {"feasibility", "optimality"}, or {"feasibility"} and the reason in `not_judged`
     """
     mechanism, promise = mechanism.kept(allocation.instance), None if limits is None or claimed else limits.promised
-    if mechanism.keeps_floors and allocation.method == _EXACT.id and allocation.has_point:
+    ruled = mechanism.keeps_floors and isinstance(without_floors(mechanism), Leximin)
+    if ruled and allocation.method == _EXACT.id and allocation.has_point:
         found = in_rationals(mechanism, allocation.instance)  # nested max-min fairness, whose prices the answer has
         assert found is not None, "the method 'exact' computes it"
         result = judged(found[0], replace(allocation, instance=found[1]), limits, None, reference, claimed)
-        return replace(result, instance=allocation.instance).noted(values=mechanism.values(allocation))
+        told = {"values": mechanism.values(allocation), "user_error": result.user_error if mechanism.unique else None}
+        return replace(result, instance=allocation.instance).noted(**told)
     if not mechanism.has_residual:
         result = _judged_by_model(mechanism, allocation, promise, model or ModelFacts())
         return result if limits is None else _of_each_user(mechanism, result, limits)

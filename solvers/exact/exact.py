@@ -279,13 +279,14 @@ class Exact(Method):
         if isinstance(mechanism, PsDsf) and mechanism.chooses:
             return False
         if isinstance(mechanism, WithFloors):
-            return mechanism.base.several_rounds and self.computes(mechanism.base)
+            return self.computes(mechanism.base)
         without = isinstance(mechanism, Leximin) and mechanism.exact_share is None
         return isinstance(mechanism, Leximin | NestedMaxMin | Utilitarian | PsDsf | TimeShared) and not without
 
     def applies(self, mechanism: Mechanism, instance: Instance) -> str:
-        """Not where floors are no guarantees."""
-        return unproved_floors(instance) if mechanism.keeps_floors else ""
+        """Not where the floors of a rule are no guarantees."""
+        rule = mechanism.keeps_floors and isinstance(without_floors(mechanism), Leximin)
+        return unproved_floors(instance) if rule else ""
 
     def open(self, mechanism: Mechanism, instance: Instance, limits: Limits) -> Session:
         """The exact data and a HiGHS session for linear programs."""
@@ -310,8 +311,10 @@ class Exact(Method):
         session.x_exact, session.inaccurate = solution.x, False  # whatever HiGHS said of the bases
         with session.phase("read"):
             prices = np.array(solution.prices, float).reshape(-1, instance.K, instance.R)
-            if mechanism.keeps_floors:  # nested levels are by parts of all weights (transformations/guarantees.py)
-                prices /= instance.weights.sum()
+            if mechanism.keeps_floors and isinstance(session.mechanism, NestedMaxMin):
+                prices /= instance.weights.sum()  # its levels are by parts of all weights (transformations/guarantees.py)
+            elif mechanism.keeps_floors:
+                session.judge_model(0.0)
             return np.array(solution.x, float), prices
 
 

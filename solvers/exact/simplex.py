@@ -144,7 +144,8 @@ class BasicSolution:
 
     def _exchanged(self, enter: int | None, leave: int | None) -> "BasicSolution":
         if enter is None or leave is None:
-            raise Stopped("error", "the program is infeasible or unbounded in exact arithmetic")
+            word = "infeasible" if enter is None else "unbounded"
+            raise Stopped(word, f"the program is {word} in exact arithmetic")
         return BasicSolution(self.program, [k for k in self.basis if k != leave] + [enter])
 
 

@@ -278,9 +278,33 @@ def test_floors_that_miss_a_capacity_by_little_are_named(name):
 
 def test_rationals_say_of_floors_that_contradict_each_other_what_others_say():
     """It was an error about guarantees of groups, which nobody gave."""
-    found = fa.solve(Instance([[1], [4], [1]], [[1]], min_tasks=[0.5, 0.2, 0]), "drfh", "exact")
-    assert found.termination == "infeasible"
-    assert "these constraints contradict each other: floor[u1], floor[u2]" in found.message
+    for name in ("drfh", "utilitarian"):
+        found = fa.solve(Instance([[1], [4], [1]], [[1]], min_tasks=[0.5, 0.2, 0]), name, "exact")
+        assert found.termination == "infeasible"
+        assert "these constraints contradict each other: floor[u1], floor[u2]" in found.message
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("mmf", [2e9 / 9, 2e9 / 9, 2e9 / 9]), ("drfh-lp", [8e8 / 3, 2e8, 2e8]), ("utilitarian", [4e8, 4e8, 0])]
+)
+def test_programs_with_floors_have_an_answer_where_servers_are_far_apart(name, right):
+    """No solver in floating point has one."""
+    small, large = [[0.003, 0.002, 0.001, 0.004], ["3e-8", "3e-8", "1e-8", "2e-7"]], [2e9, 2e9, 4e9, 2e9]
+    far = Instance([[1, 3, 4, 3], [4, 1, 2, 2], [2, 1, 4, 4]], [*small, large], min_tasks=["1/12000", 0, 0])
+    found = fa.solve(far, name)
+    assert found.claims_success
+    assert found.tasks == pytest.approx(right)
+
+
+@pytest.mark.parametrize("name", ["mmf", "drfh-lp", "utilitarian"])
+def test_programs_with_floors_in_rationals_are_those_of_other_methods(name):
+    one = Instance([[1, 3], [400, 100], [2, 2]], [[10, 20], [5, 5]], weights=[1, 2, 3], min_tasks=[0, 0.005, 0.1])
+    exact, other = (fa.solve(one, name, method, accuracy="high") for method in ("exact", "cvxpy:clarabel"))
+    assert (exact.termination, exact.user_error) == ("optimal", None)
+    assert exact.x_exact is not None
+    assert exact.residual < EXACT
+    assert exact.values == pytest.approx(other.values)
+    np.testing.assert_allclose(exact.prices, other.prices, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["nb", "alpha-fair", "fds"])
