@@ -30,8 +30,11 @@ from fairalloc.models.numbers import Floats
 from fairalloc.solvers.method import Limits, Method, Session, Stopped
 from fairalloc.solvers.options import AlgorithmOptions
 
-BITS, STEPS, APART = 800, 200, 1000
+BITS, STEPS, APART = 800, 200, 3000
 """Besides three bits and two steps for each power of 2 by which users are `_apart`, of which at most so many count."""
+
+STALLED = 100
+"""Steps in which the products do not fall, after which there are too few bits."""
 
 BACK = 0.95
 
@@ -245,12 +248,14 @@ class ManyDigitsSession(Session):
         from flint import ctx
 
         with ctx.workprec(self.bits), suppress(ZeroDivisionError):
+            best, since = self.program.mean(), 0
             for _ in range(STEPS + 2 * self.apart):
-                if self.limits.late:
+                if self.limits.late or since > STALLED:
                     return None
                 if self.program.mean() < DONE * self.program.least():
                     return self.program.proved()
                 self.program.step()
+                best, since = (now, 0) if (now := self.program.mean()) < best else (best, since + 1)
         return None
 
     def solve(self, round: Round | None) -> tuple[Floats, Floats]:  # noqa: A002, ARG002 (one program)

@@ -80,6 +80,29 @@ def test_an_answer_to_many_digits_proves_itself():
     assert judged(mechanism("alpha-fair").configure(alpha=5), wrong, Limits()).residual > 1e-6
 
 
+def test_many_digits_start_where_small_servers_bound_nobody():
+    """With as many tasks on each arc a user began with 1e-6 of its tasks."""
+    capacities = [[4000, 2000], [4e9, 1e9], [5e6, 2e7], [8e9, 6e9], [4e9, 1e9]]
+    far = fa.Instance([[3, 3], [1, 0], [2, 3]], capacities, counts=[2, 1, 5, 2, 1])
+    found = fa.solve(far, "alpha-fair", "many-digits", alpha=100, share="task-share")
+    assert found.claims_success
+    np.testing.assert_allclose(found.tasks, fa.solve(far, "alpha-fair", alpha=100, share="task-share").tasks, rtol=1e-6)
+
+
+def test_users_whose_powers_are_far_apart_have_tasks_to_many_digits():
+    """What they pay is 1e1157 apart: there were too few bits, and no method had an answer."""
+    far = fa.Instance([[1], [1]], [[1e6], [1e-7]], eligible=[[True, True], [False, True]])
+    found = fa.solve(far, "alpha-fair", alpha=90)
+    assert found.claims_success
+    assert found.tasks == pytest.approx([1e6, 1e-7])
+
+
+def test_many_digits_end_where_their_products_fall_no_more(monkeypatch):
+    monkeypatch.setattr(many_digits, "STALLED", -1)
+    session = many_digits.ManyDigitsSession(mechanism("nb"), TINY, Limits())
+    assert session.answer() is None
+
+
 @pytest.mark.parametrize("wrong", [0, 1, 2, 3])
 def test_the_bound_to_many_digits_covers_the_user_that_is_known_worst(wrong):
     session = many_digits.ManyDigitsSession(
