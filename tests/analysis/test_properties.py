@@ -16,7 +16,7 @@ from fairalloc.analysis.certificates import certify
 from fairalloc.analysis.certificates.construct import certified_answer
 from fairalloc.analysis.holdings import Holdings
 from fairalloc.analysis.linear import maximum
-from fairalloc.analysis.properties import BASIC, PROPERTIES, Property, check, check_mechanism
+from fairalloc.analysis.properties import BASIC, PROPERTIES, Property, check, check_mechanism, checks
 from fairalloc.analysis.properties.checks import TOLERANCE
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import mechanism
@@ -258,8 +258,21 @@ def test_what_floating_point_cannot_solve_is_solved_in_rationals():
     """HiGHS drops the 1e-9 of its tasks that a user runs on small servers, and finds no allocation that leaves it all."""
     demands, small = [[2, 4], [1, 1], [4, 1], [2, 2], [1, 4]], [[6e-6, 4e-6], [15e-6, 10e-6], [2000, 3000], [2e-6, 1e-6]]
     instance = Instance(demands, small, counts=[2, 5, 1, 1])
-    x = np.where(instance.arcs.user == 1, instance.arcs.gamma, 0.0)
-    assert check(Allocation(instance, x), "pareto").holds is True
+    verdict = check(Allocation(instance, np.where(instance.arcs.user == 1, instance.arcs.gamma, 0.0)), "pareto")
+    assert verdict.holds is True
+    assert "rationals" in verdict.method
+
+
+@pytest.mark.parametrize(("missing", "holds"), [(HIDDEN, True), (VISIBLE, False)])
+def test_the_tolerance_is_that_of_floating_point_where_rationals_decide(monkeypatch, missing, holds):
+    monkeypatch.setattr(checks, "maximum", lambda *program: maximum(*program) if program[-1] else None)
+    assert check(on_wang([10 * (1 - missing), 0, 0, 10]), "pareto").holds is holds
+
+
+def test_next_to_no_tasks_are_no_matter_on_many_arcs():
+    """Rows in units of 1e-30 tasks would have entries that HiGHS refuses."""
+    many = Instance([[1]] * 201, [[1]])
+    assert check(Allocation(many, [1 / 200] * 200 + [1e-30]), "pareto").holds is True
 
 
 def test_a_user_with_few_tasks_keeps_them_in_a_witness():
