@@ -306,3 +306,13 @@ def test_a_status_of_highs_that_is_none_is_an_error_with_a_sentence(monkeypatch:
     monkeypatch.delitem(highs_session.TERMINATION, "kOptimal")
     answer = solve(generators.generic(5, 3, 2), "lmmf", "highs")
     assert (answer.termination, answer.message) == ("error", "its solver ended without an answer")
+
+
+@pytest.mark.parametrize("method", ["highs", "highs:leximin", "cvxpy:highs"])
+def test_who_runs_all_its_tasks_above_the_level_of_a_round_may_have_to_give_way(method):
+    """The first round may let u6 run all its 7/4 tasks, of which u5 needs 11/16."""
+    demands = [[4, 3, 4], [0, 1, 2], [1, 1, 0], [3, 3, 1], [0, 0, 3], [0, 0, 1]]
+    instance = Instance(demands, [[3, 2, 6]], max_tasks=[None, None, 2, None, None, "7/4"])
+    allocation = solve(instance, "lmmf", method)
+    assert allocation.claims_success
+    np.testing.assert_allclose(allocation.tasks, [1 / 4] * 4 + [17 / 16] * 2, rtol=1e-9)

@@ -80,6 +80,22 @@ def test_an_answer_to_many_digits_proves_itself():
     assert judged(mechanism("alpha-fair").configure(alpha=5), wrong, Limits()).residual > 1e-6
 
 
+@pytest.mark.parametrize("tasks", [0.0, 1e-12, 1e-3])
+def test_who_has_nothing_by_right_is_off_by_a_part_of_what_it_could_run_alone(tasks):
+    """u1 uses what nobody else needs, so its group gives u2 nothing."""
+    instance = fa.Instance([[1, 0], [1, 1], [0, 1]], [[1, 1]], groups={"group": ["u1", "u2"]})
+    given = fa.Allocation(instance, [1 - tasks, tasks, 1 - tasks])
+    told = judge.user_error(mechanism("nested-leximin"), given, 1e-4, Limits(), np.full(3, np.inf))
+    assert told.error == pytest.approx(tasks, abs=1e-15)
+
+
+def test_the_error_of_the_right_tasks_counts(monkeypatch):
+    known = judge.RightTasks((Fraction(1, 2), Fraction(1, 2)), 1e-11)
+    monkeypatch.setattr(judge, "right_tasks", lambda *_: known)
+    given = fa.Allocation(TINY, [0.5, 0.5])
+    assert judge.user_error(mechanism("nb"), given, 1e-4, Limits(), np.full(2, 1e-3)).error == 1e-11
+
+
 def test_many_digits_start_where_small_servers_bound_nobody():
     """With as many tasks on each arc a user began with 1e-6 of its tasks."""
     capacities = [[4000, 2000], [4e9, 1e9], [5e6, 2e7], [8e9, 6e9], [4e9, 1e9]]
