@@ -138,6 +138,15 @@ def test_a_server_may_be_small_for_all_its_users(name):
     assert mechanism(name).residual(Allocation(instance, [0.4, 4e-16, 0.6, 6e-16])) >= VISIBLE
 
 
+@pytest.mark.parametrize("missing", [1e-13, 1e-11, 1e-9])
+@pytest.mark.parametrize("alpha", [0.5, 2, 20])
+def test_prices_are_found_where_a_user_is_at_its_limit_up_to_rounding(alpha, missing):
+    """It pays less than a task is worth to it, as one does that runs all its tasks."""
+    limited = Instance([[1], [1]], [[1]], max_tasks=["1/4", None])
+    allocation = Allocation(limited, [0.25 * (1 - missing), 0.75])
+    assert mechanism("alpha-pf-vds", alpha=alpha).residual(allocation) == pytest.approx(missing, rel=1e-2)
+
+
 def test_no_task_is_no_equilibrium():
     instance = Instance([[1], [1]], [[3]])
     for name in ("alpha-pf-vds", "ps-dsf", "ps-dsf-tdm"):
