@@ -148,6 +148,11 @@ def at_the_right_prices(x):
     return PricedAllocation(Allocation(POOL, x), np.array([[1 / 5, 1 / 90]]))
 
 
+def test_what_is_sold_twice_does_not_make_up_for_what_is_unsold():
+    apart = Allocation(Instance([[1, 0], [0, 1]], [[1, 1]]), [1.1, 0.9])
+    assert PricedAllocation(apart, np.ones((1, 2))).residuals["clearing"] == pytest.approx(0.1)
+
+
 def test_each_line_is_measured():
     """At the right prices: tasks left out are unsold and missed, tasks too many are an overload and cannot be paid."""
     less = at_the_right_prices(BOUGHT.x * [1 - 1e-3, 1]).residuals
