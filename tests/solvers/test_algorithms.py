@@ -35,6 +35,12 @@ CHAIN = Instance(
 # ---- progressive filling --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("apart", [1e-7, 1e-10])
+def test_levels_that_nearly_tie_are_two_events(apart):
+    answer = solve(Instance([[1, 0], [0, 1]], [[1, 1 + apart]]), "lmmf", FILLING)
+    np.testing.assert_allclose(answer.tasks, [1, 1 + apart], rtol=ROUNDING)
+
+
 @pytest.mark.few(40)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("name", "servers", "family"), FILLED)
