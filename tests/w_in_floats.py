@@ -56,6 +56,17 @@ def tasks_of_share(case: Case) -> Verdict:
     return Verdict("formula", worst <= 0, worst, f"g D* is off the number of tasks by {worst:.3g}, relative", "floating point")
 
 
+def coalition(case: Case) -> Verdict:
+    """Where g rises, somebody who misreports can use a smaller share of what it gets: by the solver's answers."""
+    pool, told = case.instance.pools[0], case.reported
+    needs, said = (np.array([rows[0] for rows in one.demands]) / pool for one in (case.instance, told))
+    before, after = (solve(one, "drfh").tasks * part.max(axis=1) for one, part in ((case.instance, needs), (told, said)))
+    used = solve(told, "drfh").tasks * (said / needs).min(axis=1) * needs.max(axis=1)
+    least = min(used[n] - before[n] for n in case.misreport.users)
+    kept = after.min() > before.min() + TIED and least > -TIED
+    return Verdict("step", not kept, 1.0 if kept else -1.0, f"nobody has {-least:.3g} less", "floating point")
+
+
 def programs(case: Case, over_servers: bool = True) -> Verdict:
     """(5) by the solver's own program, and (6) with the shares g_il as its variables."""
     instance, server = case.instance, case.instance.arcs.server
@@ -180,6 +191,7 @@ SECOND = {
     "W.S5.2.worse": partial(best_fit_no_better, sign=-1),
     "W.S3.4.low": low_utilisation,
     "W.L1.step": tasks_of_share,
+    "W.P3.case2": coalition,
     "W.E6.printed": partial(programs, over_servers=False),
 }
 """Of what one exact route tries and confirms, by statement."""

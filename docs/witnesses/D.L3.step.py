@@ -70,6 +70,11 @@ def listed(numbers):
     return "(" + ", ".join(map(str, numbers)) + ")"
 
 
+def loads_of(requests, x):
+    """sum_i x_i r_ij of each resource."""
+    return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
+
+
 def reasons(count, resources):
     """All ways to give each user a reason: a resource, or -1 for all of its request."""
     ways = [[]]
@@ -121,13 +126,14 @@ def unit_of(n, count, sign=1):
     return [F(sign * int(m == n)) for m in range(count)]
 
 
-def loads_of(requests, x):
-    """sum_i x_i r_ij of each resource."""
-    return [sum(v * row[j] for v, row in zip(x, requests)) for j in range(len(requests[0]))]
-
-
 def numerator_that_does_not_vanish(requests, entitlements, x, upper, lower):
-    """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below."""
+    """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below.
+
+    As section 5.1 assumes, all resources are asked for in full, and everybody asks for its entitlement of one. No dummy is full.
+    """
+    assert max(x) < 1
+    assert min(loads_of(requests, [1] * len(x))) >= 1
+    assert all(max(row) >= e for row, e in zip(requests, entitlements))
     assert fair(requests, entitlements, x)
     for n, value in enumerate(x):
         assert bound(requests, entitlements, unit_of(n, len(x)), upper[n]) == value

@@ -14,7 +14,7 @@ from fairalloc.cli import main
 from fairalloc.models import Instance
 from fairalloc.models.errors import InstanceError
 from fairalloc.models.examples.published import example as published
-from fairalloc.theorems.cases import Case
+from fairalloc.theorems.cases import Case, parse_case
 from fairalloc.theorems.checkers.checked import checked
 from fairalloc.theorems.latex import Numbers, example, letters_in, tabular
 from fairalloc.theorems.registry import all_statements
@@ -286,11 +286,25 @@ def test_of_several_statements_those_with_a_script_are_exported(capsys):
 def test_cases_beside_the_record_refute_their_statements():
     """Where a script has another case than the record, which satisfies more of what the paper assumes."""
     own = {name: made.case for name, made in ARGUMENTS.items() if made.case is not None}
-    assert "D.L3.step" in own
+    assert "K.3.3.below.sharing" in own
     for name, case in own.items():
         verdict = all_statements()[name].violated(case)
         assert verdict is not None
         assert verdict.holds is False
+
+
+def test_the_page_and_the_script_of_a_step_of_d_have_a_case_that_fulfils_what_d_assumes():
+    """The page had a user who requests less than its entitlement, whom D 5.1 removes before."""
+    (kept,) = (one for one in packaged().witnesses if one["statement"] == "D.L3.step")
+    known = StandaloneScript.of("D.L3.step", parse_case(kept["case"]))
+    assert known.data == StandaloneScript.of("D.L3.step").data
+    requests, entitlements = known.data["requests"], known.data["entitlements"]
+    assert all(max(row) >= e for row, e in zip(requests, entitlements, strict=True))
+    assert min(map(sum, zip(*requests, strict=True))) >= 1
+    assert known.found()["gap"] == Fraction(1, 6)
+    small = Case(Instance([[1], [1]], [[3]], max_tasks=[1, None]))
+    with pytest.raises(AssertionError):
+        StandaloneScript.of("D.L3.step", small).found()
 
 
 def test_a_statement_without_an_argument_has_no_script():

@@ -187,7 +187,13 @@ def make_only_one(case: Case) -> dict[str, Any]:
 
 
 def numerator_that_does_not_vanish(requests: Any, entitlements: Any, x: Any, upper: Any, lower: Any) -> Any:
-    """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below."""
+    """The trajectory ends at an NJC allocation (Lemma 3), and x is the only one: each x_i is bounded from above and below.
+
+    As section 5.1 assumes, all resources are asked for in full, and everybody asks for its entitlement of one. No dummy is full.
+    """
+    assert max(x) < 1
+    assert min(loads_of(requests, [1] * len(x))) >= 1
+    assert all(max(row) >= e for row, e in zip(requests, entitlements))
     assert fair(requests, entitlements, x)
     for n, value in enumerate(x):
         assert bound(requests, entitlements, unit_of(n, len(x)), upper[n]) == value

@@ -128,6 +128,24 @@ def tasks_of_a_share(problem: Any, points: Any) -> Any:
     raise AssertionError("the printed step is right here")
 
 
+def shares_of_a_coalition_of_all(demands: Any, capacities: Any, reported: Any, misreporting: Any) -> Any:
+    """One server, positive demands. All get the same share g of what they need most, the largest that fits (W Lemma 1, (6)).
+
+    Of what it gets for a report d' with largest part 1 a user can use g' min_r d'_r / d_r.
+    """
+    (pool,) = capacities
+    assert misreporting == list(range(len(demands)))
+    assert all(q > 0 for d in demands + reported for q in d)
+    true, told = (
+        [[q / c / max(v / b for v, b in zip(d, pool)) for q, c in zip(d, pool)] for d in part] for part in (demands, reported)
+    )
+    before, after = (1 / max(map(sum, zip(*part))) for part in (true, told))
+    shares = [after * min(b / a for a, b in zip(*pair)) for pair in zip(true, told)]
+    assert after > before
+    assert min(shares) >= before
+    return {"before": before, "after": after, "least": min(shares)}
+
+
 def program_6_as_printed(problem: Any) -> Any:
     """One resource. Equal parts of all servers have the least share `five`; of servers 1, ..., |U| alone nobody has all `six`."""
     demands, capacities, _, weights = problem

@@ -617,6 +617,19 @@ def test_the_induction_of_p_fails_where_a_part_is_no_longer_kept():
     assert claim.confirm(Case(alike)).holds, "each has a third, before and after"
 
 
+def test_nobody_of_a_coalition_of_all_needs_to_lose():
+    """W Proposition 3, case 2, by the solver; with a third user, who reports the truth, somebody loses."""
+    claim = STATEMENTS["W.P3.case2"]
+    assert claim.confirm(claim.printed).holds is False
+    after = solve(claim.printed.reported, "drfh", "exact")
+    assert [*after.tasks_exact, *solve(claim.printed.instance, "drfh", "exact").tasks_exact] == [F(3, 4)] * 2 + [F(1, 2)] * 2
+    parts = [[v * u for v in row[0]] for row, u in zip(claim.printed.reported.exact.demands, after.tasks_exact, strict=True)]
+    needs = [row[0] for row in claim.printed.instance.exact.demands]
+    assert [min(b / a for a, b in zip(*pair, strict=True)) for pair in zip(needs, parts, strict=True)] == [F(1, 2)] * 2
+    joined = Instance([[1, 1, "1/2"], [1, "1/2", 1], [1, 1, 1]], [[1, 1, 1]])
+    assert claim.confirm(replace(claim.printed, instance=joined)).holds, "the coalition is not of all"
+
+
 def test_a_server_that_goes_to_the_wrong_user_is_seen():
     """User 1 needs twice as much of server 1."""
     case = Case(Instance([[1, 1], [1, 1]], [[1, 2], [2, 4]], demands_on={(0, 0): [[2, 2]]}))

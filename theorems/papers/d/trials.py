@@ -130,6 +130,8 @@ cases: dict[str, Case] = {
     "s5-3-slopes": Case(Instance([[1], [1]], [[1]], max_tasks=["2/3", "2/3"], weights=[2, 3])),
     "s4-counting": Case(Instance([["1/5", "7/100", "37/100"]], [[1, 1, 1]], max_tasks=[1])),
     "s4-utilisation-lower": Case(middle(3)),
+    # each has 2/3 of one full resource and 1/3 of the other, and is entitled to 1/2 of each
+    "l3-step": Case(Instance([[1, "1/2"], ["1/2", 1]], [[1, 1]], max_tasks=[1, 1])),
     "s5-1-removal": Case(Instance([["2/5"], [1], [1]], [[1]], weights=[5, 2, 3], max_tasks=[1, 1, 1])),
 }
 

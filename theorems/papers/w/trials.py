@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairalloc.analysis.properties.fairness import global_bottlenecks
+from fairalloc.analysis.properties.misreport import Misreport
 from fairalloc.analysis.verdict import Verdict
 from fairalloc.models.errors import NotApplicable
 from fairalloc.models.exact.rationals import exact_arcs, global_dominant_share
@@ -309,6 +310,11 @@ cases: dict[str, Case] = {
         )
     ),
     "p2": P2,
+    # Each conceals a third of what it needs of the first resource, and of the last that the other one needs more of
+    "all-misreport": Case(
+        Instance([[1, 1, "1/2"], [1, "1/2", 1]], [[1, 1, 1]]),
+        Misreport((0, 1), (((F(2, 3), F(1), F(1, 3)),), ((F(2, 3), F(1, 3), F(1)),)), (None, None)),
+    ),
 }
 
 trials: dict[str, Routes] = {
