@@ -36,6 +36,19 @@ NOTATION = (
 
 REPORTED = " `Misreport(users, demands, eligible)` is what these users, counted from 0, report instead; None = the truth."
 
+REQUESTS = (
+    " Entitlements e_i are weights divided by their sum. User i requests `max_tasks[i]` tasks, or what fits alone where that is "
+    "less or there is no limit; r_ij is the part of resource j that this takes."
+)
+"""How D's numbers are those of an instance."""
+
+PARAMETERS = {
+    "unentitled": "`unentitled` of the last users are entitled to nothing",
+    "factor": "a user asks for `factor` times as much",
+    "heavy": "the first term of f has the weight `heavy`",
+}
+"""What parameters of cases are that no mechanism has."""
+
 POINTS = " `points` are tasks of user n on server i, sorted by user, then server."
 
 STANDALONE = "A witness with its proof, for a Python without any package: an assertion that fails would stop it."
@@ -89,8 +102,8 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     run = run_of(item.experiment)
     parts += [f"## Evidence\n\n{how.text(run)}\n"] * bool(run)
     is_shown = item.quantifier == "one" and not item.experiment and found.status not in (Status.REFUTED, Status.NOT_DECIDED)
-    parts += [_in_code("The case", item.printed.document())] if is_shown and item.printed else []
-    parts += [_witness(witness, how) for witness in known.witnesses if witness["statement"] == item.id]
+    parts += [_in_code("The case", item.printed.document(), item.paper)] if is_shown and item.printed else []
+    parts += [_witness(witness, item.paper, how) for witness in known.witnesses if witness["statement"] == item.id]
     parts += [f"## Standalone script\n\n{STANDALONE}\n\n{how.name('script', item.id)}"] * (item.id in ARGUMENTS)
     parts += [_again(item), *_neighbours(item, how)]
     return "\n".join(parts)
@@ -128,7 +141,8 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
         assumed = replace(item.hypotheses, parameters={})
         yield f"Hypotheses: {how.text(str(assumed))}; that is: {how.text('; '.join(hypotheses_in_words(item)))}"
         if item.hypotheses.ranges:
-            yield f"Tried with: {how.text('; '.join(item.hypotheses.ranges))}"
+            meant = [words for name, words in PARAMETERS.items() if name in item.hypotheses.parameters]
+            yield f"Tried with: {how.text('; '.join([*item.hypotheses.ranges, *meant]))}"
     if item.misreports:
         yield "Misreports: " + ("of one user" if item.misreports == 1 else f"of up to {item.misreports} users together")
     if item.table:
@@ -176,16 +190,16 @@ def _certificates(item: Statement, how: Writing) -> Iterator[str]:
         yield f"```text\nassumed\n{assumed}\nwhat would refute the claim\n{refuting}\n```\n"
 
 
-def _witness(witness: Mapping[str, Any], how: Writing) -> str:
+def _witness(witness: Mapping[str, Any], paper: str, how: Writing) -> str:
     without = witness["without"].replace("_", " ")
     title = f"Violated without the hypothesis “{without}”" if without else "Witness"
     sentence, method = witness["verdict"]["sentence"], witness["verdict"]["method"]
     answers = f"; {kept}" if (kept := witness["verdict"].get("answers")) else ""
-    return _in_code(title, witness["case"], how.text(f"{sentence} ({method}{answers}).") + "\n\n")
+    return _in_code(title, witness["case"], paper, how.text(f"{sentence} ({method}{answers}).") + "\n\n")
 
 
-def _in_code(title: str, case: Mapping[str, Any], said: str = "") -> str:
-    read = NOTATION + REPORTED * ("misreport" in case) + POINTS * ("points" in case)
+def _in_code(title: str, case: Mapping[str, Any], paper: str, said: str = "") -> str:
+    read = NOTATION + REQUESTS * (paper == "D") + REPORTED * ("misreport" in case) + POINTS * ("points" in case)
     return f"## {title}\n\n{said}{read}\n\n```python\n{case_code(case)}\n```\n"
 
 

@@ -176,7 +176,8 @@ def hypotheses_in_words(item: Statement) -> list[str]:
     family = item.hypotheses.instances
     about = "" if family is None else (inspect.getdoc(family) or "").split(".\n")[0].rstrip(".")
     told, meanings = [word for word in item.hypotheses.words if word not in {*item.hypotheses.ranges}], hypothesis_words()
-    return [about or word if word.startswith("instances of") else meanings.get(word, word) for word in told]
+    entitled = ["all are entitled to something"] * (item.paper == "D" and "unentitled" not in item.hypotheses.parameters)
+    return [about or word if word.startswith("instances of") else meanings.get(word, word) for word in told] + entitled
 
 
 def paper_of(item: Statement) -> str:

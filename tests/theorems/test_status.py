@@ -142,6 +142,15 @@ def test_a_page_has_all_that_is_known():
     assert "## Evidence\n\nexperiment K.Fig13 " in pages["K.6.3.Fig13"]
 
 
+def test_a_page_of_d_says_what_entitlements_and_requests_are():
+    """They are weights and limits, and its proofs need e > 0, which no page had said."""
+    zero, positive = (statement_page(STATEMENTS[name], packaged()) for name in ("D.S5.3.unique-zero", "D.S5.3.unique"))
+    assert "Entitlements e_i are weights divided by their sum. User i requests `max_tasks[i]` tasks" in zero
+    assert "Tried with: unentitled in 0, 1; `unentitled` of the last users are entitled to nothing" in zero
+    assert ("all are entitled to something" in zero, "all are entitled to something" in positive) == (False, True)
+    assert "Entitlements" not in statement_page(STATEMENTS["Z.T2.leftovers"], packaged())
+
+
 def test_what_is_true_instead_is_said_of_every_refutation_and_leads_to_what_is_not_refuted():
     record = packaged()
     status = {name: on_record(item, record, again=False).status for name, item in STATEMENTS.items()}
