@@ -125,6 +125,8 @@ def _known() -> dict[str, Statement | Misprint]:
 def _named(given: str, statements: Mapping[str, Any]) -> list[str]:
     """The statement of this id, or all whose ids begin with it: K.T3 stands for K.T3.envy, K.T3.sharing, ..."""
     found = [name for name in statements if name == given or name.startswith(f"{given}.")]
+    if not found and given in misprints():
+        raise InstanceError(f"{given!r} is a misprint, which leaves nothing to compute: see fairalloc theorems show {given}")
     if not found:
         raise UnknownName(no_such("statement", given, statements, "see fairalloc theorems list"))
     return [given] if given in found else found
@@ -323,6 +325,8 @@ def _own_copy(paper: str, file: Path) -> str:
         lines.append(f"{rows[0].section}, {number}: {classes}\n  {texts.get(rows[0].hash, 'not in this copy')}\n")
     known = [rows[0].hash for rows in table.values()]
     lost, new = sum(one not in texts for one in known), len(set(texts).difference(known))
+    if lost == len(known):
+        raise InstanceError(f"--paper {file} has no sentence of {paper}: is it another paper?")
     lines.append(f"{lost} of {len(table)} hashes are not in {file}; {new} sentences of it are not in the table\n")
     return "\n".join(lines)
 

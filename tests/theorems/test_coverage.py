@@ -146,6 +146,15 @@ def test_a_mistake_is_one_sentence(words, said, capsys):
     assert captured.err.count("\n") == 1
 
 
+def test_a_copy_of_another_paper_is_refused(capsys, tmp_path):
+    """It was said of every sentence that it is not in this copy, with exit code 0."""
+    (tmp_path / "copy.txt").write_text(MADE_UP, encoding="utf-8")
+    assert main(["theorems", "coverage", "D", "--paper", str(tmp_path / "copy.txt")]) == 2
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert captured.err.endswith("copy.txt has no sentence of D: is it another paper?\n")
+
+
 def test_a_copy_that_is_no_text_is_refused(tmp_path, monkeypatch):
     (tmp_path / "paper.pdf").write_bytes(b"%PDF-1.7 \xff\xfe")
     with pytest.raises(InstanceError, match="is not UTF-8 text"):

@@ -222,6 +222,13 @@ def test_every_statement_has_an_entry_for_bibtex(capsys):
     assert exported(capsys, "K.T7", "--format", "bibtex")[0] == 0, "which has no witness"
 
 
+@pytest.mark.parametrize("action", ["export", "prove"])
+def test_a_misprint_leaves_nothing_to_compute(action, capsys):
+    assert main(["theorems", action, "Z.E4.index"]) == 2
+    told = "'Z.E4.index' is a misprint, which leaves nothing to compute: see fairalloc theorems show Z.E4.index"
+    assert capsys.readouterr() == ("", f"fairalloc: {told}\n")
+
+
 def test_forms_are_told_from_others(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["theorems", "export", "P.T2.misreports", "--format", "csv"])
