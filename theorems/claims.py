@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -21,14 +22,14 @@ from fairalloc.analysis.verdict import Verdict
 from fairalloc.formulations import MECHANISMS, Mechanism
 from fairalloc.formulations import mechanism as find_mechanism
 from fairalloc.models.arguments import Count, Duration, Rule, Seed, checked, is_list
-from fairalloc.models.errors import InstanceError, check_name, require, shown
+from fairalloc.models.errors import FairallocError, InstanceError, check_name, require, shown
 from fairalloc.models.instance import Instance
 from fairalloc.models.tables import printable
 from fairalloc.theorems.cases import Case
 from fairalloc.theorems.cells import row_of
 from fairalloc.theorems.checkers.own import ClaimTerms, is_registered, judge_of
 from fairalloc.theorems.code import witness_code
-from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.hypotheses import MOST, Hypotheses
 from fairalloc.theorems.matrix import Matrix
 from fairalloc.theorems.matrix import matrix as of_findings
 from fairalloc.theorems.search.investigate import DIED, Sought
@@ -103,7 +104,8 @@ def claim(
     item.check_complete()
     check_name(id, "the id of the claim", empty=True)
     require(not sizes_proved(id), "the id of the claim is", id, "it must not be that of what was proved by machine")
-    assumed = _assumed(hypotheses, instances, _checked_parameters(item, parameters or {}))
+    assumed = _assumed(hypotheses, instances, _several(parameters or {}))
+    _check_parameters(item, assumed)
     count = named.misreports if misreports is None else misreports
     name = id or re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-") or "claim"
     return Claim(name, text.strip(), item, property, assumed, holds, count)
@@ -122,18 +124,59 @@ def _assumed(
     return replace(assumed, parameters=parameters) if parameters else assumed
 
 
-def _checked_parameters(item: Mechanism, parameters: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Values by name, each of which the mechanism takes."""
+def _several(parameters: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """Values by name."""
     result = {}
     for name, values in parameters.items():
         if not is_list(values) or not (made := tuple(v.tolist() if isinstance(v, np.ndarray) else v for v in values)):
             raise InstanceError(f"the parameter {name} is {shown(values)}, but it must be several values, such as (1, 2)")
-        for value in made:
-            if set(item.configure(**{name: value}).functions) - {*item.functions}:  # no case and no script can hold them
-                said = f"make the mechanism fa.mechanism({item.id!r}).configure({name}=...)"
-                raise InstanceError(f"the parameter {name} is {shown(value)}, which has functions: {said}")
         result[name] = made
     return result
+
+
+def _check_parameters(item: Mechanism, assumed: Hypotheses) -> None:
+    """FairallocError for a value that the mechanism takes on no instance of the claim, with none of the others' values.
+
+    Instances of one's own, which may have any number of users and servers, are left to the search.
+    """
+    users = range(assumed.users, max(MOST[0], assumed.users) + 1)
+    servers = range(assumed.servers, (1 if assumed.one_server else max(MOST[1], assumed.servers)) + 1)
+    shapes = product(users, servers) if assumed.parameters and assumed.instances is None else ()
+    instances = [Instance([[1]] * N, [[1]] * K) for N, K in shapes]
+    instances = [instance for instance in instances if _refused(item, instance) is None]
+    taken, why = set[tuple[str, int]](), dict[tuple[str, int], FairallocError]()
+    for picked in product(*(range(len(values)) for values in assumed.parameters.values())):
+        pairs = [*zip(assumed.parameters, picked, strict=True)]
+        error = _refusal(item, {name: assumed.parameters[name][k] for name, k in pairs}, instances)
+        if error is None:
+            taken.update(pairs)
+        else:
+            why |= dict.fromkeys(pairs, error)
+    for pair, error in why.items():
+        if pair not in taken:
+            raise error
+
+
+def _refusal(item: Mechanism, parameters: Mapping[str, Any], instances: Sequence[Instance]) -> FairallocError | None:
+    """Why a mechanism takes no such parameters, or takes them on none of some instances; None where it does."""
+    try:
+        configured = item.configure(**parameters)
+    except FairallocError as error:
+        return error
+    told = ", ".join(f"{name}={shown(value)}" for name, value in parameters.items())
+    if {*configured.functions} - {*item.functions}:  # no case and no script can hold them
+        return InstanceError(f"{told}, which has functions: make the mechanism fa.mechanism({item.id!r}).configure(...)")
+    errors = [_refused(configured, instance) for instance in instances]
+    return None if None in errors or not errors else InstanceError(f"no instance of the claim takes {told}: {errors[-1]}")
+
+
+def _refused(item: Mechanism, instance: Instance) -> FairallocError | None:
+    """Why a mechanism is not defined on an instance; None where it is."""
+    try:
+        item.domain(instance)
+    except FairallocError as error:
+        return error
+    return None
 
 
 class Claim(ClaimTerms):

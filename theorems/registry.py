@@ -246,7 +246,7 @@ def _of_the_papers(read: Callable[[str], list[Item]], kind: str, several: str, t
 def _read(item: Any) -> Statement | None:
     """A statement, or that of a claim; None for anything else, and for what takes the name of a paper."""
     made = getattr(item, "statement", item)
-    return made if isinstance(made, Statement) and made.paper not in PAPERS else None
+    return made if isinstance(made, Statement) and not made.id.startswith(tuple(f"{paper}." for paper in PAPERS)) else None
 
 
 _OURS = partial(_of_the_papers, statements_of_paper, "statement", "statements")

@@ -78,6 +78,9 @@ MEANINGS = {
     Status.IN_FLOATS: "a violation is known in floating point alone, such as in a simulation",
 }
 
+OWN = "a claim of one's own"
+"""The place of a claim that `fa.claim` makes."""
+
 READINGS = {
     "to the letter": "the words as they are printed",
     "of a repaired text": "a text without another slip of the paper, which would decide the claim; see the note",
@@ -186,8 +189,8 @@ class Statement:
 
     @cached_property
     def paper(self) -> str:
-        """The letter of the paper; "own" for a claim of nobody's paper, whose id has no letter before a point."""
-        return self.id.split(".")[0] if "." in self.id else "own"
+        """The letter of the paper, or "ours"; "own" for a claim of one's own, and where the id has no letter before a point."""
+        return self.id.split(".")[0] if "." in self.id and self.place != OWN else "own"
 
     @cached_property
     def proof_name(self) -> str:

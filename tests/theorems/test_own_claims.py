@@ -3,6 +3,7 @@
 import json
 import time
 from fractions import Fraction
+from functools import partial
 from types import SimpleNamespace
 
 import cvxpy as cp
@@ -579,6 +580,12 @@ WRONG = [
     ({"property": fa.Property("pareto", one_task)}, "is 'pareto', but that is the name of another property"),
     ({"property": fa.Leximin("pareto", lambda at: np.ones(at.A))}, "is 'pareto', but that is the name of another property"),
     ({"mechanism": "alpha-pf-vds", "parameters": {"utility": (fa.Utility(np.reciprocal),)}}, "which has functions"),
+    ({"mechanism": "alpha-pf-vds", "parameters": {"alpha": (1, -1)}}, "no instance of the claim takes alpha=-1: alpha is -1"),
+    ({"mechanism": "alpha-pf-vds", "parameters": {"alpha": ("x",)}}, "no instance of the claim takes alpha='x': alpha is 'x'"),
+    ({"mechanism": "alpha-pf-vds", "parameters": {"alpha": ([1] * 4,)}}, "alpha has 4 entries, but there are 3 servers"),
+    ({"mechanism": "alpha-pf-vds", "parameters": {"alpha": ({"s1": 1, "s9": 2},)}}, "alpha names server 's9'"),
+    ({"mechanism": "alpha-pf-vds", "parameters": {"A": (0,), "B": (0, 1)}}, "takes A=0, B=0"),
+    ({"mechanism": "njc", "parameters": {"objective": ("closest",)}}, "'closest' and target come together"),
 ]
 
 
@@ -588,6 +595,35 @@ def test_a_wrong_argument_is_one_sentence(changes, says):
         fa.claim(**{"text": "mine", "mechanism": "tsf", "property": "pareto"} | changes)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_parameters_are_taken_together_and_by_the_instances_of_the_claim():
+    game = partial(fa.claim, "mine", "alpha-pf-vds", "pareto")
+    assert game(parameters={"alpha": ([1, 2],)})
+    assert game("at least 4 servers", parameters={"alpha": ([1, 2, 3, 4],)})
+    with pytest.raises(fa.InstanceError, match="alpha has 2 entries, but there are 1 servers"):
+        game("one server", parameters={"alpha": ([1, 2],)})
+    assert game(parameters={"A": (0, 1), "B": (0, 1)})
+    assert game(parameters={"alpha": ([1] * 5,)}, instances=lambda _: fa.Instance([[1]], [[1]] * 5))
+    assert fa.claim("mine", "njc", "pareto", parameters={"objective": ("closest",), "target": ([1, 2],)})
+
+
+def test_the_definition_of_a_mechanism_is_judged_in_rationals_where_its_tasks_are_unique():
+    """A claim that PS-DSF is DRFH was "not decided: violated in floating point"."""
+    asked = fa.claim("PS-DSF is DRFH", "ps-dsf", "drfh")
+    found = asked.check(fa.Case(fa.Instance([[1, 0], [1, 1]], [[1, 0], [1, 1]])))
+    assert (found.holds, found.method) == (False, "rational arithmetic on a certificate")
+    assert found.sentence == "user 'u2' runs 1 tasks, and 2/3 by drfh"
+    assert asked.check(fa.Case(fa.Instance([[1, 2], [2, 1]], [[3, 3]]))).holds
+    assert searched("PS-DSF is DRFH", "ps-dsf", "drfh", trials=60).status == "refuted"
+    two = fa.claim("DRFH is DRF on each server", "drfh", "drf-per-server").check(fa.Case(fa.Instance([[1], [1]], [[1], [1]])))
+    assert two.method.startswith(FLOATING_POINT), "totals do not say what runs on which server"
+
+
+def test_a_point_in_an_id_does_not_hide_the_record():
+    for name in ("my.claim", "K.mine"):
+        found = [searched("mine", "drfh", "pareto", id=name, holds=holds, trials=30).status for holds in ("all", "some")]
+        assert found == ["proved", "refuted"]
 
 
 @pytest.mark.parametrize(

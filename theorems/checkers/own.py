@@ -46,13 +46,14 @@ from fairalloc.theorems.checkers.trials import (
     answered,
     as_one_pool,
     attempted,
+    certified,
     leximin,
     max_min_fair,
     property_judge,
     strict_misreporting,
 )
 from fairalloc.theorems.hypotheses import Hypotheses
-from fairalloc.theorems.statement import FLOATING_POINT, Statement
+from fairalloc.theorems.statement import FLOATING_POINT, OWN, Statement
 
 MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}
 """How many users misreport together, for the properties that are about it."""
@@ -103,7 +104,7 @@ def judge_of(given: Any) -> NamedJudge:
     if isinstance(given, str):
         return _by_name(given)
     item = as_mechanism(given)
-    named = _of_function(given) if item is None else NamedJudge(item.id, partial(_in_floats, property_judge(item)))
+    named = _of_function(given) if item is None else NamedJudge(item.id, partial(_as_defined, item))
     if is_ours(named.name):
         raise InstanceError(f"the name of the property is {named.name!r}, but that is the name of another property")
     return named
@@ -136,7 +137,7 @@ def _by_name(name: str) -> NamedJudge:
     aliases = {alias: item.id for item in MECHANISMS.values() for alias in (item.id, *item.aliases)}
     if name not in aliases:
         raise UnknownName(no_such("property", name, claim_properties(), f"the properties are {', '.join(claim_properties())}"))
-    return NamedJudge(aliases[name], partial(_in_floats, property_judge(name)))
+    return NamedJudge(aliases[name], partial(_as_defined, MECHANISMS[aliases[name]]))
 
 
 def _positional(function: Callable[..., Any]) -> int:
@@ -148,10 +149,19 @@ def _positional(function: Callable[..., Any]) -> int:
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in known)
 
 
-def _in_floats(judge: Judge, case: Case, answer: Answer) -> Verdict:
-    """The judge with what it says marked as floating point: residuals of definitions are."""
-    verdict = judge(case, answer)
-    return replace(verdict, method=f"{FLOATING_POINT}: {verdict.method}")
+LEXICOGRAPHIC = ("asset", "drf", "drfh", "lmmf", "tsf")
+"""Mechanisms of which the definition says how many tasks each user runs in all, and no more of an allocation that fits."""
+
+
+def _as_defined(item: Mechanism, case: Case, answer: Answer) -> Verdict:
+    """Whether it is an answer of this mechanism: by the residual, in floating point, or in rationals by tasks that are unique."""
+    verdict, allocation = property_judge(item)(case, answer), answer(case.reported)
+    if allocation.tasks_exact is None or item.id not in LEXICOGRAPHIC or not is_registered(item):
+        return replace(verdict, method=f"{FLOATING_POINT}: {verdict.method}")
+    pairs = [*zip(allocation.tasks_exact, certified(case.reported, item.id).tasks, strict=True)]
+    far, n = max((abs(a - b) / (max(a, b) or 1), n) for n, (a, b) in enumerate(pairs))
+    words = f"user {case.reported.users[n]!r} runs {pairs[n][0]} tasks, and {pairs[n][1]} by {item.id}"
+    return Verdict(item.id, far == 0, float(far), words, "rational arithmetic on a certificate")
 
 
 # ---- functions of one's own -------------------------------------------------------------------------------------------
@@ -328,7 +338,7 @@ class ClaimTerms:
         return Statement(
             id=self.id,
             text=self.text,
-            place="a claim of one's own",
+            place=OWN,
             quantifier=self.holds,
             hypotheses=self.hypotheses,
             misreports=self.misreports,
