@@ -147,13 +147,13 @@ def reported(own: Sequence[str], told: Sequence[str]) -> list[str]:
 # ---- text and letters -------------------------------------------------------------------------------------------------
 
 _NAMES = "|".join(sorted(GREEK, key=len, reverse=True))
-_PARTS = rf"(?P<letter>{_NAMES}|(?:sum|max|min)(?=_)|[A-Za-z])(?P<prime>'?)(?:_(?P<index>\w+'?)|(?P<power>\^-?\w+))?"
+_PARTS = rf"(?P<letter>{_NAMES}|(?:sum|max|min)(?=_)|[A-Za-z])(?P<prime>'?)(?:_(?P<index>\w+'?))?(?P<power>\^-?\w+)?"
 _LETTER = re.compile(rf"(?<![\w\\'])(?<![A-Z]-){_PARTS}(?P<star>\*?)(?!\w|'(?!s\b)|\.\w)")
 _SPECIAL = {"_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "^": r"\^{}", "<": "$<$", ">": "$>$", "$": r"\$", "{": r"\{"}
 _SPECIAL |= {"}": r"\}", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "|": "$|$", "✓": "$+$"}
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "->": r"\to", "dPsi/dlambda": r"\partial \Psi / \partial \lambda"}
 _SIGNS |= {"grad_x Psi": r"\nabla_{x} \Psi", "grad_x": r"\nabla_{x}", "grad Psi": r"\nabla \Psi"}
-_SIGNS |= {"dPsi/dx": r"\partial \Psi / \partial x"}
+_SIGNS |= {"dPsi/dx": r"\partial \Psi / \partial x", "df_ni/dx_n": r"\partial f_{ni} / \partial x_{n}"}
 _OPERATORS = "|".join(map(re.escape, _SIGNS))
 
 WORDS = ("a", "A", "I")
