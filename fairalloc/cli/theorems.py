@@ -335,6 +335,8 @@ def _verify(options: argparse.Namespace) -> int:
     """Each result as it comes; then how many there are of each status, and what changed against the record."""
     _check_kept(options.keep, kept_witnesses)
     limit_of(options.time_limit)
+    if known := next((word for word in options.named if any(f"{name}.".startswith(f"{word}.") for name in _known())), ""):
+        raise InstanceError(f"theorems verify takes files of your own claims, and a statement as --id {known}")
     statements = _in_files(options.named, statements_in) if options.named else all_statements()
     chosen = _fitting(statements, options.id, options)
     claims = {name: claim for file in options.named for name, claim in claims_in(file).items()}

@@ -229,6 +229,12 @@ def test_a_misprint_leaves_nothing_to_compute(action, capsys):
     assert capsys.readouterr() == ("", f"fairalloc: {told}\n")
 
 
+def test_a_statement_to_be_verified_is_named_by_an_option(capsys):
+    assert main(["theorems", "verify", "Z.Fig1"]) == 2
+    told = "theorems verify takes files of your own claims, and a statement as --id Z.Fig1"
+    assert capsys.readouterr() == ("", f"fairalloc: {told}\n")
+
+
 def test_forms_are_told_from_others(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["theorems", "export", "P.T2.misreports", "--format", "csv"])
