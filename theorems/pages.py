@@ -89,7 +89,10 @@ def statement_page(item: Statement, known: WitnessRecord, writing: Writing | Non
     how = writing or Writing()
     found = on_record(item, known, again=False)
     status = how.text(described(item, found.status, found.trials))
-    parts = [f"# {how.text(title_of(item, found.status))}\n", f"`{item.id}`, {how.text(item.place)}. Status: **{status}**.\n"]
+    parts = [
+        f"# {how.text(title_of(item, found.status))}\n",
+        f"`{item.id}`, {how.text(item.place.rstrip('.'))}. Status: **{status}**.\n",
+    ]
     parts.append(f"> {how.text(item.text)}\n")
     parts.append("\n".join(f"- {line}" for line in _about(item, found, how)) + "\n")
     read = f"Read {item.proof_read}." if item.proof_read else "Only its author has read it so far."
@@ -124,8 +127,10 @@ def _about(item: Statement, found: Finding, how: Writing) -> Iterator[str]:
     mechanism, meaning = explained(item)
     proved = IN_PROSE + READ * bool(item.proof_read) if item.proof else BY_A_CASE
     yield f"Status: {how.text(proved if found.status == Status.PROVED else MEANINGS[found.status])}"
-    if found.status == Status.REFUTED and item.paper in PAPERS:
+    refuted = found.status == Status.REFUTED and item.paper in PAPERS
+    if refuted or item.reading != "to the letter":
         yield f"Reading: {item.reading}, {how.text(READINGS[item.reading])}"
+    if refuted:
         true = how.text(instead().get(item.id, ""))
         yield f"What is true instead: {true} More: {how.name('errata', item.id)}"
     if item.paper in PAPERS:

@@ -113,7 +113,7 @@ def test_a_page_has_all_that_is_known():
         item = STATEMENTS[name]
         title, subtitle, *_ = page.split("\n\n")
         assert title == f"# {title_of(item, on_record(item, record, again=False).status)}"
-        assert subtitle.startswith(f"`{name}`, {item.place}. Status: **")
+        assert subtitle.startswith(f"`{name}`, {item.place.rstrip('.')}. Status: **"), "no two full stops"
         assert f"\n\n> {item.text}\n\n" in page
         assert ("## Proof\n" in page) == bool(item.proof)
         assert ("- Status: by a proof in prose" in page) == bool(item.proof and "Status: **proved (" in page), name
@@ -225,6 +225,26 @@ def test_every_refutation_says_how_the_words_are_read():
     assert {read[name] for name in ("K.L3.letter", "K.L4.letter", "K.T8.letter", "K.E48", "Z.P3")} == {"to the letter"}
     assert {read[name] for name in ("K.6.2.deviation", "P.II-A.utilization")} == {"ours"}
     assert set(read.values()) == set(get_args(Reading)) == set(READINGS)
+
+
+@pytest.mark.parametrize(
+    ("letter", "repaired"),
+    [
+        ("Z.L4.leftovers", ("Z.L4", "Z.T1.case3", "Z.VI.SP")),
+        ("Z.T1.leftovers", ("Z.T1", "Z.T1.GSP", "Z.T1.pivot")),
+        ("Z.T2.leftovers", ("Z.T2", "Z.VI.EF.common")),
+        ("Z.P3", ("Z.P3.true", "Z.P1", "Z.V.LMMF.CE", "Z.V.LMMF.LMMF")),
+    ],
+)
+def test_a_proof_of_what_is_refuted_to_the_letter_says_that_the_text_is_repaired(letter, repaired):
+    """Both were "to the letter", and no page of a proof said how the print is read."""
+    assert on_record(STATEMENTS[letter], packaged(), again=False).status == "refuted"
+    for name in repaired:
+        item = STATEMENTS[name]
+        assert on_record(item, packaged(), again=False).status == "proved", name
+        assert f"- Reading: of a repaired text, {READINGS['of a repaired text']}\n" in statement_page(item, packaged()), name
+        assert item.note or name == "Z.P3.true", name
+    assert "Reading:" not in statement_page(STATEMENTS["Z.C3"], packaged())
 
 
 @pytest.mark.parametrize("margin", [-inf, nan, inf, 0.5])
