@@ -256,7 +256,7 @@ def test_the_list_has_a_line_for_each_statement_and_is_as_wide_as_the_terminal(c
     assert main(["theorems", "list", "--mechanism", "nb", "--property", "strategyproofness"]) == 0
     whole = capsys.readouterr().out
     assert "NB is not strategyproof.\n" in whole
-    assert main(["theorems", "list", "--reading", "of a repaired text", "--paper", "P"]) == 2
+    assert main(["theorems", "list", "--reading", "of a repaired text", "--paper", "D"]) == 2
     assert capsys.readouterr().err.startswith("fairalloc: none of these statements fits")
     with pytest.raises(SystemExit, match="2"):
         main(["theorems", "list", "--reading", "mine"])

@@ -233,6 +233,9 @@ def test_every_refutation_says_how_the_words_are_read():
         ("Z.L4.leftovers", ("Z.L4", "Z.T1.case3", "Z.VI.SP")),
         ("Z.T1.leftovers", ("Z.T1", "Z.T1.GSP", "Z.T1.pivot")),
         ("Z.T2.leftovers", ("Z.T2", "Z.VI.EF.common")),
+        ("K.T3.envy.letter", ("K.T3.envy", "K.3.4.mixed.envy", "K.C2.envy")),
+        ("P.T2.envy.letter", ("P.T2.envy", "K.Table1.ps-dsf.envy")),
+        ("W.E6.printed", ("W.E6",)),
         ("Z.P3", ("Z.P3.true", "Z.P1", "Z.V.LMMF.CE", "Z.V.LMMF.LMMF")),
     ],
 )
