@@ -232,7 +232,7 @@ def meanings(tex: str, scope: Sequence[str], only: Collection[str] | None = None
 COMMON: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "K": ((*"nmirdcxzAB", "g'", r"\varphi", r"\gamma", r"\alpha", r"\lambda", r"\Psi"), ("K", "usual")),
     "P": ((*"nmirdcxz", r"\varphi", r"\gamma"), ("usual",)),
-    "D": ((*"ikjrex",), ("requests",)),
+    "D": ((*"ikjresx",), ("requests",)),
 }
 """By paper the letters that mean one thing in all of it, and the tables of letters.toml that say what."""
 

@@ -616,6 +616,14 @@ def test_the_definition_of_a_mechanism_is_judged_in_rationals_where_its_tasks_ar
     assert found.sentence == "user 'u2' runs 1 tasks, and 2/3 by drfh"
     assert asked.check(fa.Case(fa.Instance([[1, 2], [2, 1]], [[3, 3]]))).holds
     assert searched("PS-DSF is DRFH", "ps-dsf", "drfh", trials=60).status == "refuted"
+    game, pool = fa.claim("DRFH is PS-DSF", "drfh", "ps-dsf"), fa.claim("DRF is NJC", "drf", "njc", "limits")
+    uneven = fa.Case(fa.Instance([[1, 0], [1, 1]], [[1, 0], [1, 1]]))
+    one = [fa.Case(fa.Instance([[1], [1]], [[1]], max_tasks=limits)) for limits in ([None, None], ["1/4", None])]
+    told = [game.check(uneven), game.check(one[0]), *map(pool.check, one)]
+    assert [(one.holds, one.method) for one in told] == [(holds, "rational arithmetic: its definition") for holds in (0, 1, 1, 1)]
+    short = fa.Case(fa.Instance([[0, 1], [2, 1]], [[2, 2]]))
+    assert pool.check(short).holds is False, "user 2 has 2/3 of its request, and a third of the full resource"
+    assert game.check(fa.Case(fa.Instance([[1], [1]], [[1]]))).holds
     two = fa.claim("DRFH is DRF on each server", "drfh", "drf-per-server").check(fa.Case(fa.Instance([[1], [1]], [[1], [1]])))
     assert two.method.startswith(FLOATING_POINT), "totals do not say what runs on which server"
 

@@ -26,7 +26,7 @@ from fairalloc.formulations import MECHANISMS, Mechanism, as_mechanism
 from fairalloc.formulations.alpha_fair import AlphaFair
 from fairalloc.formulations.h_drf import HierarchicalDrf
 from fairalloc.formulations.nb import NashBargaining
-from fairalloc.formulations.njc import NoJustifiedComplaints
+from fairalloc.formulations.njc import NoJustifiedComplaints, requests
 from fairalloc.models.allocation import Allocation
 from fairalloc.models.errors import FairallocError, InstanceError, NotApplicable, UnknownName, callers, no_such, shown
 from fairalloc.models.instance import Instance
@@ -53,6 +53,8 @@ from fairalloc.theorems.checkers.trials import (
     strict_misreporting,
 )
 from fairalloc.theorems.hypotheses import Hypotheses
+from fairalloc.theorems.standalone.certificates import by_place, given
+from fairalloc.theorems.standalone.definitions import fair, per_server
 from fairalloc.theorems.statement import FLOATING_POINT, OWN, Statement
 
 MISREPORTS = {"strategyproofness": 1, "group-strategyproofness": 2, "strict-group-strategyproofness": 2}
@@ -154,14 +156,36 @@ LEXICOGRAPHIC = ("asset", "drf", "drfh", "lmmf", "tsf")
 
 
 def _as_defined(item: Mechanism, case: Case, answer: Answer) -> Verdict:
-    """Whether it is an answer of this mechanism: by the residual, in floating point, or in rationals by tasks that are unique."""
+    """Whether it is an answer of this mechanism: by its residual, and in rationals where these decide.
+
+    Tasks that are unique are compared; of PS-DSF and NJC the definition itself is evaluated, and the residual is the margin.
+    """
     verdict, allocation = property_judge(item)(case, answer), answer(case.reported)
-    if allocation.tasks_exact is None or item.id not in LEXICOGRAPHIC or not is_registered(item):
+    tasks, registered = allocation.tasks_exact, is_registered(item)
+    if tasks is not None and registered and item.id in LEXICOGRAPHIC:
+        pairs = [*zip(tasks, certified(case.reported, item.id).tasks, strict=True)]
+        far, n = max((abs(a - b) / (max(a, b) or 1), n) for n, (a, b) in enumerate(pairs))
+        words = f"user {case.reported.users[n]!r} runs {pairs[n][0]} tasks, and {pairs[n][1]} by {item.id}"
+        return Verdict(item.id, far == 0, float(far), words, "rational arithmetic on a certificate")
+    fulfilled = _fulfilled(item, allocation) if tasks is not None and registered else None
+    if fulfilled is None:
         return replace(verdict, method=f"{FLOATING_POINT}: {verdict.method}")
-    pairs = [*zip(allocation.tasks_exact, certified(case.reported, item.id).tasks, strict=True)]
-    far, n = max((abs(a - b) / (max(a, b) or 1), n) for n, (a, b) in enumerate(pairs))
-    words = f"user {case.reported.users[n]!r} runs {pairs[n][0]} tasks, and {pairs[n][1]} by {item.id}"
-    return Verdict(item.id, far == 0, float(far), words, "rational arithmetic on a certificate")
+    return replace(verdict, holds=fulfilled, method="rational arithmetic: its definition")
+
+
+def _fulfilled(item: Mechanism, allocation: Allocation) -> bool | None:
+    """Whether rational tasks fulfil the definition of PS-DSF or NJC; None for others, and for limits or variants in PS-DSF."""
+    instance = allocation.instance
+    if item.id == "njc":
+        pool = requests(item.domain(instance))
+        rows = [[part.get(j, Fraction(0)) for j in range(pool.R)] for part in pool.parts]
+        parts = [u / q for u, q in zip(allocation.tasks_exact or (), pool.unit, strict=True)]
+        return bool(fair(rows, pool.entitlement, parts))
+    limited = any(limit is not None for limit in instance.exact.max_tasks)
+    if item.id != "ps-dsf" or limited or instance.exact.demands_on or not instance.single_variant:
+        return None
+    problem = given(Case(instance))["problem"]
+    return bool(per_server(problem, by_place(instance, allocation.x_exact or ())))
 
 
 # ---- functions of one's own -------------------------------------------------------------------------------------------
