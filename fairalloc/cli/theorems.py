@@ -237,7 +237,8 @@ def _show(options: argparse.Namespace) -> None:
         emit(printable((item.page() if isinstance(item, Misprint) else statement_page(item, everything())) + "\n"))
 
 
-def _export(options: argparse.Namespace) -> None:
+def _export(options: argparse.Namespace) -> int:
+    """Exit code 1 where some of several claims have no witness; the others are written."""
     from fairalloc.theorems.exported import claim_text, statement_text  # they load files of the papers
 
     found = _in_files(filter(is_in_file, options.named), claims_in)
@@ -248,21 +249,29 @@ def _export(options: argparse.Namespace) -> None:
     if claims and not options.named and (filters := [name for name in FILTERS if getattr(options, name)]):
         raise InstanceError(f"--{filters[0]} chooses statements of the papers, but only claims of your own are named")
     limit = 10.0 if options.time_limit is None else limit_of(options.time_limit)
+    lacking = 0
     for claim in claims:
-        emit(claim_text(claim, options.format, limit, options.trials, options.seed or 0))
+        try:
+            emit(claim_text(claim, options.format, limit, options.trials, options.seed or 0))
+        except InstanceError as error:
+            if len(claims) == 1:
+                raise
+            complain(str(error))
+            lacking = 1
     if not claims:
         _check_not_searched(options, "claims of your own: name one as FILE.py:NAME")
     elif not options.named:
-        return
+        return lacking
     if options.format in PROOF_FORMS:
         for item in _able(options, index().__contains__).values():
             emit("".join(proof_texts(item.id, options.format)))
-        return
+        return 0
     from fairalloc.theorems.standalone.arguments import ARGUMENTS
 
     chosen = _asked(options, all_statements()) if options.format == "bibtex" else _able(options, ARGUMENTS.__contains__)
     for item in chosen.values():
         emit(statement_text(item, on_record(item, everything(), again=False).status, options.format))
+    return lacking
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -199,6 +199,16 @@ def test_a_claim_without_a_witness_has_only_an_entry(mine, capsys):
     assert out.startswith("@misc{fairalloc:drfh-is-envy-free,\n")
 
 
+def test_claims_with_a_witness_are_written_where_others_have_none(mine, capsys):
+    """The first claim without a witness ended the command, and those after it were not written."""
+    (mine / "two.py").write_text("from mine import choices, true\n\nboth = [true, choices]\n")
+    code, out, err = exported(capsys, "two.py", "--trials", "3", "--time-limit", "60s")
+    assert code == 1
+    assert "claim('PS-DSF is strategyproof'" in out
+    assert err.count("\n") == 1
+    assert err.startswith("fairalloc: the claim 'drfh-is-envy-free' has no witness to export: ")
+
+
 def test_a_file_without_claims_is_told(mine, capsys):
     assert exported(capsys, "beside.py")[2] == "fairalloc: beside.py defines no claim: a claim is what fa.claim returns\n"
 
