@@ -71,8 +71,8 @@ def claim(
     ----------
     text : the claim in a sentence
     mechanism : id or alias, or a mechanism of your own: a class with a model, an edit, a rule from a share
-    property : a name of `claim_properties()`, where the id of a mechanism is its definition, which is judged in rationals for
-        asset, drf, drfh, lmmf, njc, ps-dsf and tsf, and else by a residual; a mechanism; or a function.
+    property : a name of `claim_properties()`, where the id of a mechanism is its definition; a mechanism; or a function. The
+        definitions of asset, drf, drfh, lmmf, njc, ps-dsf and tsf are judged in rationals, others by a residual.
         f(allocation) and f(case, answer) return a Verdict, a bool, None (not about this case), or a number, positive where it
         is violated; `answer` is the mechanism as a function from instances to allocations. Allocations have `tasks_exact` where
         the mechanism has rational answers; an exact number (Fraction or int) then refutes in rationals
