@@ -41,8 +41,8 @@ UNFOUNDED = "its solver says that there is no feasible point, but this mechanism
 SCALED = "its last point was infeasible and is scaled down"
 """What is said of a point without a claim that did not fit."""
 
-ENDED = {"unbounded": "nothing bounds the objective of the model", "error": "its solver ended without an answer"}
-"""What is said of these ends of a solver."""
+NO_ANSWER = "its solver ended without an answer"
+"""What is said of an error of a solver that says nothing itself."""
 
 SLIGHT = 1e-6
 """How far a point may be scaled down without being said to be infeasible, relative."""
@@ -266,7 +266,7 @@ class Session:
         if self.doubt and termination in ("infeasible", "unbounded"):
             raise Stopped("error", f"its solver calls the model {termination}, which proves nothing: {self.doubt}")
         if termination not in ("optimal", "inaccurate"):
-            raise Stopped(termination, ENDED.get(termination, ""))
+            raise Stopped(termination, "nothing bounds the objective of the model" * (termination == "unbounded"))
 
 
 class Iteration(Session):
@@ -439,7 +439,7 @@ class Method:
             session.x, session.last_prices = self.compute(mechanism, session)
             termination, message = "inaccurate" if session.inaccurate else "optimal", session.message
         except Stopped as stop:
-            termination, message = stop.termination, str(stop) or session.message
+            termination, message = stop.termination, str(stop) or session.message or NO_ANSWER * (stop.termination == "error")
         except FairallocError:
             raise
         except KeyboardInterrupt:

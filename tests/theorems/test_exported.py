@@ -162,7 +162,7 @@ def test_the_code_of_a_witness_with_floors_has_its_allocation():
     floors = fa.Instance([[1], [2]], [[4]], min_tasks=["1/2", 0])
     claim = fa.claim("a", "utilitarian", "envy-freeness", instances=lambda _: floors)
     code = claim.search(time_limit=AMPLE, trials=1).code
-    assert "allocation = fa.solve(instance, 'utilitarian')" in code
+    assert "allocation = fa.solve(instance, 'utilitarian', 'exact')" in code
     assert "no allocation" not in code
 
 
