@@ -22,6 +22,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ from fairalloc.solvers.kkt.loads import ArcLoads, OwnRowLoads, SparseLoads, own_
 from fairalloc.solvers.kkt.schur import NEGLIGIBLE, Plan, most_rows, plan_for, scattered
 from fairalloc.solvers.method import Limits, Session
 from fairalloc.solvers.running.listeners import tell
+
+Places: TypeAlias = NDArray[np.intp] | slice
 
 BACK, CAREFUL = 0.9999, 0.99
 """The part of the way to the boundary that a step goes; the second above FAR, where steps after a longer one are short."""
@@ -76,7 +79,13 @@ PATIENCE = (SETTLED, 2), (NEAR, 5), (CLOSE, 15), (np.inf, 45)
 """How many iterations without a smaller error are waited for, by the error up to which so many are."""
 
 
-def lengths(pairs: NDArray[np.intp], now: PrimalDual, step: PrimalDual, part: float = 1.0) -> tuple[float, float]:
+def places(mask: NDArray[np.bool_]) -> Places:
+    """The places where it is true; a slice where they are the first ones, so that nothing is copied."""
+    count = int(np.count_nonzero(mask))
+    return slice(count) if mask[:count].all() else np.flatnonzero(mask)
+
+
+def lengths(pairs: Places, now: PrimalDual, step: PrimalDual, part: float = 1.0) -> tuple[float, float]:
     """How far numbers that are to stay positive go, primal and dual: at most all the step, `part` of the way to the boundary."""
 
     def length(values: Floats, change: Floats) -> float:
@@ -86,7 +95,7 @@ def lengths(pairs: NDArray[np.intp], now: PrimalDual, step: PrimalDual, part: fl
     return length(now.primal, step.primal), length(now.dual, step.dual)
 
 
-def combined(pairs: NDArray[np.intp], now: PrimalDual, step: PrimalDual, correction: PrimalDual) -> PrimalDual:
+def combined(pairs: Places, now: PrimalDual, step: PrimalDual, correction: PrimalDual) -> PrimalDual:
     """The step and the part of the correction with which it can go farthest, primal and dual each."""
 
     def longest(values: Floats, first: Floats, second: Floats) -> float:
@@ -139,7 +148,7 @@ class ArrowProgram(ArrowEquations, ABC):
     is eliminated. `arcs` are those that iterations need, `few` the program with these alone; None where all are, or many.
     """
 
-    pairs: NDArray[np.intp]
+    pairs: Places
     single: bool
     loose: bool
     whole: Floats | None
@@ -170,7 +179,7 @@ class ArrowProgram(ArrowEquations, ABC):
     def iterate(self, start: PrimalDual, limits: Limits, better: Callable[[PrimalDual], None]) -> tuple[PrimalDual, float, int]:
         """The point with the smallest error that was met, the error, and the iterations; `better` gets points as they improve."""
         self.options = options = limits.own(InteriorPointOptions)
-        self.pairs, self.single = np.flatnonzero(self.paired), self.plain
+        self.pairs, self.single = places(self.paired), self.plain
         self.loose = self.plain and scattered(self.instance)
         self.whole = None if self.raised.any() or not self.plain else whole_matrix(self.instance, self.tasks)
         few = not self.plain or len(self.loads) < FEWEST
@@ -245,7 +254,7 @@ class ArrowProgram(ArrowEquations, ABC):
         few.arcs = few.few = None
         few.loads, few.parts = restricted(arcs.loads, where), parts_of(len(where), len(self.right), self.instance.N)
         few.paired, few.central = (np.concatenate([mask[where], mask[end:]]) for mask in (self.paired, self.central))
-        few.pairs = np.flatnonzero(few.paired)
+        few.pairs = places(few.paired)
         return few
 
     def _reduced(
