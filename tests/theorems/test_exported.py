@@ -65,7 +65,8 @@ def mine(tmp_path, monkeypatch):
     (tmp_path / "beside.py").write_text(HELPER)
     (tmp_path / "mine.py").write_text(MINE)
     monkeypatch.chdir(tmp_path)
-    sys.modules.pop("beside", None)
+    for name in ("beside", "mine", "two"):  # of another test's folder
+        sys.modules.pop(name, None)
     return tmp_path
 
 
