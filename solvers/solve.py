@@ -116,9 +116,7 @@ def solve(
         named = ", ".join(map(str, own))
         raise NotApplicable(f"options {named} were given, but options are of one method, which must be named")
     found, chosen, start = find_mechanism(mechanism), None if method is None else method_of(method), now()
-    with time_limits.alarm(
-        np.inf if found.is_ours else seconds, f"configure of {found.id!r}"
-    ):  # in ours it would leave no answer
+    with time_limits.configuring(found, seconds):
         item = found.configure(**parameters).kept(instance)
     seconds -= now() - start
     if seconds < np.inf:

@@ -32,7 +32,7 @@ from fairalloc.solvers.options import Accuracy, promised
 from fairalloc.solvers.running.cpu_time import processor_seconds
 from fairalloc.solvers.running.dispatch import is_large, meets
 from fairalloc.solvers.running.threads import limited_threads, threads_used
-from fairalloc.solvers.running.time_limits import alarm
+from fairalloc.solvers.running.time_limits import configuring
 from fairalloc.solvers.solve import solve
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def solve_many(
     promised(accuracy)
     seconds, found = time_limit or np.inf, find_mechanism(mechanism)
     limits = Limits(accuracy, now() + seconds, threads=threads and int(threads))
-    with alarm(np.inf if found.is_ours else seconds, f"configure of {found.id!r}"):
+    with configuring(found, seconds):
         item = found.configure(**parameters)
     answers: dict[int, Allocation] = {}
     with limited_threads(limits.threads, max((one.A for one in given), default=0)):

@@ -20,7 +20,7 @@ from fairalloc.models.instance import Instance
 from fairalloc.runs.objects import MECHANISM, METHOD, is_in_file, load_object
 from fairalloc.solvers import ACCURACY, METHODS, find_method
 from fairalloc.solvers.options import promised, read_accuracy
-from fairalloc.solvers.running.time_limits import alarm
+from fairalloc.solvers.running.time_limits import configuring
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 
@@ -212,7 +212,7 @@ def configured(options: argparse.Namespace, word: str | None = None) -> Mechanis
     """The mechanism of the option --mechanism, or of one of its words, with its parameters; FairallocError at the time limit."""
     values, item = named_values(options.param, "--param"), mechanism_named(word or options.mechanism)
     seconds = limit_of(getattr(options, "time_limit", None))
-    with alarm(math.inf if item.is_ours else seconds, f"configure of {item.id!r}"):
+    with configuring(item, seconds):
         return item.configure(**values)
 
 

@@ -265,7 +265,7 @@ def _export(options: argparse.Namespace) -> int:
     if options.format in PROOF_FORMS:
         for item in _able(options, index().__contains__).values():
             emit("".join(proof_texts(item.id, options.format)))
-        return 0
+        return lacking
     from fairalloc.theorems.standalone.arguments import ARGUMENTS
 
     chosen = _asked(options, all_statements()) if options.format == "bibtex" else _able(options, ARGUMENTS.__contains__)

@@ -49,7 +49,7 @@ class Falls(NamedTuple):
 def best_weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tuple[Floats, Floats]:
     """(G + N,) the w, at most `most`, and (N,) the z that prove most at prices."""
     instance, groups, members = tree.instance, tree.groups, tree.groups.members
-    above, size, users = np.array(groups.above), len(worth), slice(len(groups), None)
+    above, size = np.array(groups.above), len(worth)
 
     def least(of_users: Floats) -> Floats:  # (G + N,) over the users of each node
         return np.minimum.reduceat(of_users[members.indices], members.indptr[:-1])
@@ -72,7 +72,7 @@ def best_weights(tree: Tree, worth: Floats, most: Floats, prices: Floats) -> tup
     for depth in range(1, int(groups.depth.max()) + 1):  # 2
         nodes = np.flatnonzero(groups.depth == depth)
         T[nodes] = np.clip(turn[nodes], T[above[nodes]], T[above[nodes]] + room[nodes])
-    w, taken = (T[:-1] - T[above]) * tree.phi, sigma * T[:-1][users]
+    w, taken = (T[:-1] - T[above]) * tree.phi, sigma * T[len(groups) : -1]
     z = np.where(capped, np.maximum(taken - q, 0.0), 0.0)
     part = np.divide(q + z, taken, out=np.ones_like(q), where=taken > q + z)  # what is above, by rounding, is taken off the nodes
     return w * least(part), z
@@ -88,10 +88,10 @@ def _turned(falls: Falls, V: Floats, room: Floats, end: Floats, at: NDArray[np.b
     before = at[node] & (fallen < V[node]) & (place < end[node])
     next_one = first + np.bincount(node[before], minlength=len(at))
     inside = at & (next_one < last)
-    turn = np.where(inside, np.append(place, np.inf)[np.minimum(next_one, len(place))], np.inf)
+    turn = np.where(inside, np.append(place, np.inf)[next_one], np.inf)
     divided = inside & (turn <= end)  # the fall at turn is in part before, in part behind it
     turn = np.minimum(turn, end)
-    lack = V - (total[np.minimum(next_one, len(place))] - total[first])
+    lack = V - (total[next_one] - total[first])
     there = next_one[divided]
     kept = Falls(node, np.where(before, place - room[node], place), size)
     kept.size[there] = fallen[there] - V[divided]

@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NoReturn, TypeVar
 
+from fairalloc.formulations.mechanism import Mechanism
 from fairalloc.models.errors import FairallocError, fault
 from fairalloc.solvers.running import listeners
 from fairalloc.solvers.running.cpu_time import adopt, end_with_caller, processes_below
@@ -129,6 +130,11 @@ def alarm(seconds: float, what: str = "") -> Iterator[list[bool]]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def configuring(item: Mechanism, seconds: float) -> contextlib.AbstractContextManager[list[bool]]:
+    """An alarm for the parameters of a mechanism of one's own; in ours it would leave no answer."""
+    return alarm(inf if item.is_ours else seconds, f"configure of {item.id!r}")
 
 
 def isolated(work: Callable[[Callable[[Any], None]], object], deadline: float, clock: Callable[[], float]) -> Outcome:
